@@ -1,0 +1,83 @@
+"""Every error this package raises on purpose.
+
+HeadgateError                        exit 2 on the command line unless said otherwise
+├── ParseError                       the input text is not what the parser reads
+├── EvidenceError                    a path or a name is no evidence that can be read
+├── RegistryError                    headgate.toml is wrong
+├── CaptureError                     a module:function did not yield a streaming query
+├── NotFoundError                    no pipeline, version, plan or run has that name
+├── RefusedError                     a safety check said no; nothing was changed     exit 3
+│   ├── StalePlanError               the world moved after the plan was built
+│   └── IrreversibleStepError        an undo was asked for, and there is none
+├── UnreachableError                 Kafka, the store or Spark did not answer        exit 4
+├── StepError                        a step could not be applied or verified         exit 5
+└── StoreError                       a stored record is missing or contradicts another one
+"""
+
+from __future__ import annotations
+
+
+class HeadgateError(Exception):
+    """Base class: a page or the command line shows its message and nothing else."""
+
+    exit_code = 2
+
+
+class ParseError(HeadgateError):
+    """The input text is not what this parser reads."""
+
+    def __init__(self, message: str, *, source: str, line: int) -> None:
+        super().__init__(f"{source}:{line}: {message}")
+        self.source = source
+        self.line = line
+
+
+class EvidenceError(HeadgateError):
+    """A path or a name is no evidence that can be read; the message lists what was tried."""
+
+
+class RegistryError(HeadgateError):
+    """`headgate.toml` is wrong: which line, and what was expected there."""
+
+    def __init__(self, message: str, *, source: str, line: int) -> None:
+        super().__init__(f"{source}:{line}: {message}")
+        self.source = source
+        self.line = line
+
+
+class CaptureError(HeadgateError):
+    """A `module:function` could not be turned into an unstarted streaming query."""
+
+
+class NotFoundError(HeadgateError):
+    """No pipeline, version, plan or run has the name that was given."""
+
+
+class RefusedError(HeadgateError):
+    """A safety check said no before the first effect; nothing was changed."""
+
+    exit_code = 3
+
+
+class StalePlanError(RefusedError):
+    """A precondition of the plan no longer holds."""
+
+
+class IrreversibleStepError(RefusedError):
+    """An undo was asked for a step that has none."""
+
+
+class UnreachableError(HeadgateError):
+    """Kafka, the store, Spark or a remote file system did not answer."""
+
+    exit_code = 4
+
+
+class StepError(HeadgateError):
+    """A step could not be applied or verified; the journal says how far the run got."""
+
+    exit_code = 5
+
+
+class StoreError(HeadgateError):
+    """A stored record is missing, broken or contradicts another one."""

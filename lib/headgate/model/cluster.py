@@ -1,0 +1,113 @@
+"""Kafka as seen now: topics, partitions, offsets, groups, members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class GroupType(StrEnum):
+    """Types of Kafka groups (KIP-1043)."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """One partition: `begin` is the log's start offset, `end` the next offset to be written."""
+
+    number: int
+    begin: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic with its partitions; `retention_ms` is -1 for ever and None where unknown."""
+
+    name: str
+    id: str | None = None
+    partitions: tuple[Partition, ...] = ()
+    internal: bool = False
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+    cleanup_policy: str | None = None
+
+    @property
+    def records(self) -> int | None:
+        """Offsets between begin and end: at most this many records (compaction leaves holes)."""
+        known = [(p.begin, p.end) for p in self.partitions]
+        if any(b is None or e is None for b, e in known):
+            return None
+        return sum(e - b for b, e in known if b is not None and e is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One member of a group; a static one has an `instance_id`."""
+
+    id: str
+    client_id: str | None = None
+    host: str | None = None
+    instance_id: str | None = None
+    assignment: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOffset:
+    """A committed offset; `offset` is None where the partition is assigned but not committed."""
+
+    topic: str
+    partition: int
+    offset: int | None = None
+    leader_epoch: int | None = None
+    metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group of any type. `state` is the broker's word in lower case (`stable`, `empty`, ...).
+
+    `members` is None where the client can't tell: never to be read as "none".
+    """
+
+    id: str
+    type: GroupType = GroupType.UNKNOWN
+    state: str = "unknown"
+    members: tuple[Member, ...] | None = None
+    offsets: tuple[GroupOffset, ...] = ()
+
+    @property
+    def is_inactive(self) -> bool:
+        """True only where it is proven that nobody is in the group; `dead` proves nothing."""
+        return self.members == () and self.state == "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """One snapshot; `at` is ISO 8601 in UTC. `warnings` name what could not be read."""
+
+    id: str
+    at: str
+    bootstrap: str
+    topics: dict[str, Topic] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def lag(self, group: Group) -> dict[tuple[str, int], int | None]:
+        """Return end minus committed offset per partition; None where either is unknown."""
+        out: dict[tuple[str, int], int | None] = {}
+        for o in group.offsets:
+            topic = self.topics.get(o.topic)
+            end = (
+                next((p.end for p in topic.partitions if p.number == o.partition), None)
+                if topic
+                else None
+            )
+            known = o.offset is not None and end is not None
+            out[o.topic, o.partition] = max(end - o.offset, 0) if known else None  # type: ignore[operator]
+        return out

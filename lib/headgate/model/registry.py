@@ -1,0 +1,57 @@
+"""The declared pipelines of a team: what `headgate.toml` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headgate.model.version import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """How to stop, start and ask for a pipeline; each is a shell command, None where not given.
+
+    `status` exits 0 while the pipeline runs and 3 when it does not; anything else is unknown.
+    """
+
+    stop: str | None = None
+    start: str | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """One `[[pipeline]]` table. Spark needs `checkpoint`, the others need `group`.
+
+    `group` is the application id of a Kafka Streams application or a consumer group's id.
+    `topics` are the inputs of a consumer group, where it is to be reset on topics that it has
+    not committed yet. `entry_point` is `module:function`, importable from the file's folder.
+    `line` is where the table stands in the file.
+    """
+
+    name: str
+    engine: Engine
+    owner: str | None = None
+    description: str | None = None
+    checkpoint: str | None = None
+    group: str | None = None
+    entry_point: str | None = None
+    topics: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    commands: Commands = Commands()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """Everything that `headgate.toml` says; `path` is the file, None for an empty registry."""
+
+    path: str | None = None
+    bootstrap_servers: str | None = None
+    kafka: dict[str, str] = field(default_factory=dict)
+    store_url: str | None = None
+    pipelines: tuple[Pipeline, ...] = ()
+
+    def pipeline(self, name: str) -> Pipeline | None:
+        """Return the pipeline of that name, or None."""
+        return next((p for p in self.pipelines if p.name == name), None)

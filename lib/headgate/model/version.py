@@ -1,0 +1,189 @@
+"""What evidence said of a pipeline at one time: topology, state, pinned configuration, offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from headgate.model.schema import Schema
+from headgate.model.topology import Topology
+
+
+class Engine(StrEnum):
+    """What runs a pipeline."""
+
+    SPARK = "spark"
+    KAFKA_STREAMS = "kafka-streams"
+    CONSUMER_GROUP = "consumer-group"
+
+
+class OperatorKind(StrEnum):
+    """Kinds of stateful operators of Spark Structured Streaming."""
+
+    AGGREGATE = "aggregate"
+    SESSION_AGGREGATE = "session_aggregate"
+    DEDUPLICATE = "deduplicate"
+    DEDUPLICATE_WITHIN_WATERMARK = "deduplicate_within_watermark"
+    STREAM_JOIN = "stream_join"
+    LIMIT = "limit"
+    MAP_GROUPS = "map_groups"
+    TRANSFORM_WITH_STATE = "transform_with_state"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateStore:
+    """One state store of a stateful operator; None means that the evidence does not say.
+
+    `provider` is the short class name (`HDFSBackedStateStoreProvider`), `format` the operator's
+    state format version, `encoding` is `unsaferow` or `avro`. `prefix_columns` is
+    `numColsPrefixKey` of the operator metadata. `proven` is False for schemas that were derived
+    from a plan, True for those the engine itself wrote or planned.
+    """
+
+    store: str
+    operator_id: int | None = None
+    key_schema: Schema | None = None
+    value_schema: Schema | None = None
+    partitions: int | None = None
+    prefix_columns: int | None = None
+    provider: str | None = None
+    format: str | None = None
+    encoding: str | None = None
+    node: str | None = None
+    proven: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A time window: durations as the plan writes them, in microseconds; session gap as text."""
+
+    column: str
+    size_us: int | None = None
+    slide_us: int | None = None
+    start_us: int | None = None
+    session_gap: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatefulOperator:
+    """A stateful operator in the order of Spark's ids: from the output up, the last one is 0.
+
+    `name` is the engine's own word in `state/N/_metadata` (`stateStoreSave`, `dedupe`,
+    `symmetricHashJoin`, ...). `keys`, `functions` and `condition` are expressions resolved
+    through projections down to source columns (`s0.k` is column `k` of source 0; `op1.count(1)`
+    the output of operator 1 beneath), without attribute ids and aliases: equal text means equal
+    meaning. For a join `keys` holds the left keys and `right_keys` the right ones. `extra` holds
+    what only some kinds have: `timeout`, `time_mode`, `variables`, `limit`, `state_format`, ...
+    """
+
+    kind: OperatorKind
+    name: str | None = None
+    operator_id: int | None = None
+    node: str | None = None
+    keys: tuple[str, ...] | None = None
+    right_keys: tuple[str, ...] | None = None
+    functions: tuple[str, ...] | None = None
+    join_type: str | None = None
+    condition: str | None = None
+    window: Window | None = None
+    watermark_column: str | None = None
+    watermark_delay: str | None = None
+    output_mode: str | None = None
+    stores: tuple[StateStore, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A streaming source, in the order that the offset log uses.
+
+    `format` is `kafka`, `file` (or `json`, `parquet`, ... where that is known), `rate`, ...;
+    `topics` are exact names; `pattern` is a `subscribePattern`. `start_offsets` are the first
+    ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
+    else the source's own JSON.
+    """
+
+    position: int
+    format: str | None = None
+    name: str | None = None
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    path: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+    start_offsets: Any = None
+    offsets: Any = None
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sink:
+    """Where a query writes: `target` is the topic, directory or table, None where unknown."""
+
+    format: str | None = None
+    target: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    output_mode: str | None = None
+    partition_by: tuple[str, ...] | None = None
+    schema: Schema | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """An event-time watermark: column resolved like operator keys, delay as the plan writes it."""
+
+    column: str
+    delay: str
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a checkpoint has got: batch numbers, None where there is no log."""
+
+    last_offset_batch: int | None = None
+    last_commit_batch: int | None = None
+    watermark_ms: int | None = None
+    first_retained_batch: int | None = None
+    last_batch_empty: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that was read: `kind` is `explain`, `checkpoint`, `capture`, `version`, ..."""
+
+    kind: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """Everything that evidence said at one time; None and empty mean that it did not say.
+
+    `stateful` is None where no evidence can say whether there is state (a lone offset log), an
+    empty tuple where it is known that there is none. `sources` likewise. `pinned` are the
+    settings of the offset log, `settings` those of the session that captured. `captured_at` is
+    ISO 8601 in UTC and no part of `fingerprint`.
+    """
+
+    engine: Engine
+    name: str | None = None
+    engine_version: str | None = None
+    topology: Topology = Topology()
+    sources: tuple[Source, ...] | None = None
+    stateful: tuple[StatefulOperator, ...] | None = None
+    sink: Sink | None = None
+    watermarks: tuple[Watermark, ...] = ()
+    output_mode: str | None = None
+    trigger: dict[str, Any] | None = None
+    pinned: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    query_id: str | None = None
+    offset_log_version: int | None = None
+    progress: Progress | None = None
+    evidence: tuple[Evidence, ...] = ()
+    warnings: tuple[str, ...] = ()
+    captured_at: str | None = None
