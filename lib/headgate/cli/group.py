@@ -1,0 +1,128 @@
+"""A click group that imports commands late and turns every error into an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import click
+
+from headgate.errors import HeadgateError
+
+DEBUG = "HEADGATE_DEBUG"
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command lives (`module:attribute`) and its line in `headgate --help`."""
+
+    target: str
+    help: str
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the group knows of the command line: `ctx.obj` of every command."""
+
+    config: str | None = None
+
+
+class LazyGroup(click.Group):
+    """A group whose `--help` and whose other commands cost no import of a command.
+
+    Every command also takes `--config`, so that it may stand before or after the command's name.
+    A command may return its exit code, or call `ctx.exit`; None is 0.
+    """
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.entries = dict(entries)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return every name, in the order of the table."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return the command of that name, None where there is none."""
+        entry = self.entries.get(cmd_name)
+        return _load(cmd_name, entry.target) if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write names and help from the table, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run the command line and exit by the table of `exit_code`."""
+        extra["standalone_mode"] = False
+        sys.exit(_guarded(lambda: super(LazyGroup, self).main(args, *rest, **extra)))
+
+
+def _load(name: str, target: str) -> click.Command:
+    module, _, attribute = target.partition(":")
+    try:
+        command = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise click.UsageError(f"the command `{name}` is not in this build of headgate") from error
+    assert isinstance(command, click.Command)
+    if not any("--config" in parameter.opts for parameter in command.params):
+        command.params.append(config_option())
+    return command
+
+
+def config_option() -> click.Option:
+    """Return the option that names the file of the pipelines; it sets `Settings.config`."""
+    return click.Option(
+        ["--config"],
+        metavar="FILE",
+        expose_value=False,
+        callback=_remember_config,
+        help="The pipelines' file; else HEADGATE_CONFIG, else ./headgate.toml.",
+    )
+
+
+def _remember_config(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    settings = ctx.ensure_object(Settings)
+    if value is not None:
+        settings.config = value
+
+
+def _guarded(run: Any) -> int:
+    """Run and return the exit code; whatever goes wrong is said in one place, on stderr."""
+    try:
+        result = run()
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        print("Interrupted.", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of stdout is gone (`| head`); keep the interpreter's last flush quiet too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _BROKEN_PIPE
+    except HeadgateError as error:
+        return _say(str(error), error.exit_code)
+    except Exception as error:
+        reason = " ".join(str(error).split()) or "no message"
+        return _say(f"unexpected {type(error).__name__}: {reason}", 2, hint=True)
+    return result if isinstance(result, int) else 0
+
+
+def _say(message: str, code: int, *, hint: bool = False) -> int:
+    if os.environ.get(DEBUG):
+        traceback.print_exc()
+    elif hint:
+        message += f"\nSet {DEBUG}=1 for the trace."
+    print(f"Error: {message}", file=sys.stderr)
+    return code

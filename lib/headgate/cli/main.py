@@ -1,0 +1,47 @@
+"""The command `headgate`: the table of its commands."""
+
+from __future__ import annotations
+
+import click
+
+from headgate import __version__
+from headgate.cli.group import Entry, LazyGroup, Settings, config_option
+
+COMMANDS = {
+    "topology": Entry("headgate.cli.topology:command", "Show the graph of a pipeline."),
+    "capture": Entry("headgate.cli.capture:command", "Keep a version: in a file or in the store."),
+    "diff": Entry("headgate.cli.diff:command", "Say what a restart of a new version would do."),
+    "plan": Entry("headgate.cli.plan:command", "Plan a reset or a replay; nothing is changed."),
+    "apply": Entry("headgate.cli.apply:command", "Carry out a plan."),
+    "undo": Entry("headgate.cli.undo:command", "Take back what a run did."),
+    "resume": Entry("headgate.cli.resume:command", "Go on with a run that stopped part-way."),
+    "runs": Entry("headgate.cli.runs:command", "List the runs, or show one."),
+    "doctor": Entry("headgate.cli.doctor:command", "Check what Headgate needs to work."),
+    "up": Entry("headgate.cli.up:command", "Start the console."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    entries=COMMANDS,
+    params=[config_option()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="headgate")
+@click.pass_context
+def headgate(ctx: click.Context) -> None:
+    """See, judge and act on streaming pipelines.
+
+    Exit codes: 0 done, 1 the gate closed, 2 wrong command line or file, 3 refused, 4 unreachable,
+    5 the run failed part-way.
+    """
+    ctx.ensure_object(Settings)
+
+
+def main() -> None:
+    """Run the command line; this is the console script."""
+    headgate.main(prog_name="headgate")
+
+
+if __name__ == "__main__":
+    main()

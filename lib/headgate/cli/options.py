@@ -1,0 +1,67 @@
+"""What commands share: `--format`, JSON on stdout, progress on stderr, the open context."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from headgate.cli.group import Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headgate.usecases.context import Context
+
+F = TypeVar("F", bound=Callable[..., Any])
+SCHEMA = 1
+
+
+def format_option(*more: str) -> Callable[[F], F]:
+    """Return the option `--format`: `text` (the default), `json`, and what `more` names.
+
+    The command gets it as `output`, so that Python's `format` stays free.
+    """
+    return click.option(
+        "--format",
+        "output",
+        type=click.Choice(["text", "json", *more]),
+        default="text",
+        show_default=True,
+        help="Text is for people, JSON for programs.",
+    )
+
+
+def emit_json(data: Mapping[str, Any]) -> None:
+    """Print `data` as JSON on stdout, `"schema": 1` first; enums by value, paths as text."""
+    ordered = {"schema": SCHEMA, **{k: v for k, v in data.items() if k != "schema"}}
+    click.echo(json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def progress_console() -> Console:
+    """Return a console on stderr, for progress and messages; stdout is for results alone."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def current_context() -> Context:
+    """Open the registry that `--config` (or its defaults) names; RegistryError has the line."""
+    from headgate.usecases.context import open_context
+
+    settings = click.get_current_context().find_object(Settings) or Settings()
+    return open_context(settings.config)

@@ -1,0 +1,116 @@
+"""The entry of the command line: lazy commands, and one exit code for each kind of error."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from headgate import errors
+from headgate.cli import options
+from headgate.cli.group import Entry, LazyGroup, Settings, config_option
+from headgate.cli.main import COMMANDS, headgate
+
+HEAVY = ("streamlit", "dbos", "pyspark", "pandas", "confluent_kafka", "sqlalchemy", "networkx")
+
+
+def failing(error: BaseException) -> click.Command:
+    @click.command
+    def command() -> None:
+        raise error
+
+    return command
+
+
+@click.command
+@options.format_option("markdown")
+@click.pass_context
+def shows(ctx, output):
+    options.emit_json({"config": ctx.find_object(Settings).config, "schema": 1, "output": output})
+
+
+@click.command
+def closes():
+    return 1
+
+
+def group() -> LazyGroup:
+    entries = {
+        name: Entry(f"{__name__}:{name}", name) for name in ("shows", "closes", "fails", "absent")
+    }
+    entries["nowhere"] = Entry("headgate.cli.nowhere:command", "is not written yet")
+    return LazyGroup("headgate", entries=entries, params=[config_option()])
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (errors.EvidenceError("nothing recognised x"), 2, "nothing recognised x"),
+        (errors.RegistryError("no name", source="headgate.toml", line=3), 2, "headgate.toml:3:"),
+        (errors.StalePlanError("the world moved"), 3, "the world moved"),
+        (errors.UnreachableError("Kafka did not answer"), 4, "Kafka did not answer"),
+        (errors.StepError("stuck"), 5, "stuck"),
+        (KeyboardInterrupt(), 130, "Interrupted"),
+        (click.Abort(), 130, "Interrupted"),
+        (click.BadParameter("no such scenario"), 2, "no such scenario"),
+        (click.ClickException("odd"), 2, "odd"),
+        (ValueError("a\nb"), 2, "unexpected ValueError: a b\nSet HEADGATE_DEBUG=1"),
+        (ModuleNotFoundError("No module named 'q'", name="q"), 2, "unexpected ModuleNotFound"),
+    ],
+)
+def test_every_error_has_its_exit_code_and_is_said_on_stderr(monkeypatch, error, code, said):
+    monkeypatch.setitem(globals(), "fails", failing(error))
+    result = CliRunner().invoke(group(), ["fails"])
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert not result.stdout
+    assert "Traceback" not in result.stderr
+
+
+def test_the_trace_is_shown_on_demand(monkeypatch):
+    monkeypatch.setenv("HEADGATE_DEBUG", "1")
+    monkeypatch.setitem(globals(), "fails", failing(ValueError("a")))
+    assert "Traceback" in CliRunner().invoke(group(), ["fails"]).stderr
+
+
+@pytest.mark.parametrize(
+    "args", [["--config", "a.toml", "shows"], ["shows", "--config", "a.toml", "--format", "json"]]
+)
+def test_config_stands_before_or_after_the_command(args):
+    result = CliRunner().invoke(group(), args)
+    assert json.loads(result.stdout)["config"] == "a.toml"
+    assert next(iter(json.loads(result.stdout))) == "schema"
+
+
+def test_a_command_may_return_its_exit_code():
+    assert CliRunner().invoke(group(), ["closes"]).exit_code == 1
+    assert CliRunner().invoke(group(), ["shows"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "args", [[], ["nope"], ["--nope"], ["nowhere"], ["shows", "--format", "x"]]
+)
+def test_a_wrong_command_line_is_exit_2(args):
+    assert CliRunner().invoke(group(), args).exit_code == 2
+
+
+def test_help_names_every_command_and_imports_none():
+    result = CliRunner().invoke(headgate, ["--help"])
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in COMMANDS)
+    code = "import sys; from headgate.cli.main import main; sys.argv = ['headgate', '--help']\n"
+    code += f"try: main()\nexcept SystemExit: sys.exit([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_a_closed_pipe_leaves_no_trace():
+    done = subprocess.run(
+        f"{sys.executable} -m headgate.cli.main --help | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
