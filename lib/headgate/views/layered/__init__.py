@@ -1,0 +1,1 @@
+"""A layered layout of one directed graph: ranks, order within ranks, coordinates."""

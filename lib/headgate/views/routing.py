@@ -1,0 +1,96 @@
+"""Lead edges from border to border, around siblings that stand in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from headgate.views.layered.arrange import Flow
+from headgate.views.layered.graph import Point
+
+ARROW = 1.0
+"""Edges end this far before their target, so that the head touches and does not cover it."""
+STEP_OUT = 16.0
+INSET = 6.0
+
+
+class Placed(NamedTuple):
+    """A node with its place; `x` and `y` are its centre."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    cluster: str | None
+
+
+class Router:
+    """Finds the points of edges; `aisle` is half the space between the rows of a box."""
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Placed],
+        boxes: Mapping[str, tuple[float, float, float, float]],
+        *,
+        inner: Flow,
+        outer: Flow,
+        aisle: float,
+    ) -> None:
+        self.nodes, self.boxes = nodes, boxes
+        self.inner, self.outer, self.aisle = inner, outer, aisle
+        self.members: dict[str, list[str]] = {}
+        for node, placed in nodes.items():
+            if placed.cluster is not None:
+                self.members.setdefault(placed.cluster, []).append(node)
+
+    def route(self, source: str, target: str, bends: tuple[Point, ...]) -> tuple[Point, ...]:
+        """Return the points of an edge, both ends included."""
+        one, other = self.nodes[source], self.nodes[target]
+        inside = one.cluster is not None and one.cluster == other.cluster
+        flow = self.inner if inside else self.outer
+        turned = flow is Flow.DOWN
+        start, end = _along(one, turned), _along(other, turned)
+        middle = [(y, x) for x, y in bends] if turned else list(bends)
+        points = [(start.x + start.width / 2, start.y)]
+        if not inside:
+            points += self._step_out(source, end.y - start.y, turned)
+        points += middle
+        if not inside:
+            points += self._step_in(target, start.y - end.y, turned)
+        points.append((end.x - end.width / 2 - ARROW, end.y))
+        return tuple((y, x) for x, y in points) if turned else tuple(points)
+
+    def _step_out(self, node: str, towards: float, turned: bool) -> list[Point]:
+        """Leave between the rows where a sibling stands in front."""
+        here = _along(self.nodes[node], turned)
+        if here.cluster is None or not self._blocked(node, turned, 1):
+            return []
+        side = here.y + (1 if towards >= 0 else -1) * (here.height / 2 + self.aisle)
+        x, y, width, height = self.boxes[here.cluster]
+        far = (y + height if turned else x + width) - INSET
+        return [(here.x + here.width / 2 + STEP_OUT, side), (far, side)]
+
+    def _step_in(self, node: str, towards: float, turned: bool) -> list[Point]:
+        """Arrive between the rows where a sibling stands before it."""
+        here = _along(self.nodes[node], turned)
+        if here.cluster is None or not self._blocked(node, turned, -1):
+            return []
+        side = here.y + (1 if towards > 0 else -1) * (here.height / 2 + self.aisle)
+        x, y, _, _ = self.boxes[here.cluster]
+        near = (y if turned else x) + INSET
+        return [(near, side), (here.x - here.width / 2 - STEP_OUT, side)]
+
+    def _blocked(self, node: str, turned: bool, direction: int) -> bool:
+        here = _along(self.nodes[node], turned)
+        siblings = (self.nodes[m] for m in self.members[here.cluster or ""] if m != node)
+        return any(
+            abs(s.y - here.y) < (s.height + here.height) / 2 and (s.x - here.x) * direction > 0
+            for s in (_along(sibling, turned) for sibling in siblings)
+        )
+
+
+def _along(placed: Placed, turned: bool) -> Placed:
+    """Return a node in coordinates where data flows to the right."""
+    if not turned:
+        return placed
+    return Placed(placed.y, placed.x, placed.height, placed.width, placed.cluster)
