@@ -1,0 +1,159 @@
+"""Read `headgate.toml` into the registry of a team's pipelines."""
+
+from __future__ import annotations
+
+import os.path
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from headgate.errors import RegistryError
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.parse.toml_lines import TomlLines
+from headgate.parse.toml_table import Table
+
+_AT = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_STORE = re.compile(r"(?P<scheme>[a-z][a-z0-9]*(?:\+[a-z0-9_]+)?)://(?P<rest>.*)", re.DOTALL)
+_NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
+_ENTRY_POINT = re.compile(r"[\w.]+:\w+")
+
+
+def parse(
+    text: str, *, path: str, source: str | None = None, env: Mapping[str, str] | None = None
+) -> Registry:
+    """Return what the text of `headgate.toml` declares.
+
+    `path` is the file, absolute: relative paths inside it are taken from its folder. `source` is
+    how errors name it. `${NAME}` in Kafka's settings and in the store's URL is replaced from
+    `env`. Raises RegistryError with the line and what was expected there; no error shows the value
+    of a Kafka setting.
+    """
+    source = source or path
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(error, text, source) from error
+    top = Table(data, (), TomlLines(text), source, env or {}, "headgate.toml")
+    return _registry(top, PurePath(path))
+
+
+def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> RegistryError:
+    message = str(error)
+    match = _AT.search(message)
+    at_end = max(text.rstrip().count("\n") + 1, 1)
+    line = int(match[1]) if match and match[1] else at_end
+    reason = _AT.sub("", message).strip() or "not valid TOML"
+    return RegistryError(reason[0].lower() + reason[1:], source=source, line=line)
+
+
+def _registry(top: Table, path: PurePath) -> Registry:
+    top.allow("kafka", "store", "pipeline")
+    kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
+    store = top.table("store", "[store]").allow("url")
+    return Registry(
+        path=str(path),
+        bootstrap_servers=kafka.text("bootstrap_servers", interpolate=True),
+        kafka=_kafka_config(kafka),
+        store_url=_store_url(store, path.parent),
+        pipelines=_pipelines(top, path.parent),
+    )
+
+
+def _kafka_config(kafka: Table) -> dict[str, str]:
+    config = kafka.table("config", "[kafka.config]").settings()
+    if "bootstrap.servers" in config:
+        kafka.table("config", "").fail(
+            "bootstrap.servers", "write it as `bootstrap_servers` under [kafka]"
+        )
+    return config
+
+
+def _store_url(store: Table, folder: PurePath) -> str | None:
+    url = store.text("url", interpolate=True)
+    if url is None:
+        return None
+    match = _STORE.fullmatch(url)
+    if match is None:
+        store.fail("url", "expected a database URL such as sqlite:///.headgate/headgate.db")
+    if match["scheme"].partition("+")[0] != "sqlite":
+        return url
+    file, mark, query = match["rest"].removeprefix("/").partition("?")
+    if not match["rest"].startswith("/") or file in ("", ":memory:"):
+        store.fail("url", "expected a file after sqlite:///, the store must survive a restart")
+    return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
+
+
+def _located(path: str, folder: PurePath) -> str:
+    """Return a path of the file as an absolute one; a URI stays as it is."""
+    if _URI.match(path):
+        return path
+    return os.path.normpath(folder / path)
+
+
+def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
+    seen: dict[str, int] = {}
+    pipelines = []
+    for table in top.tables("pipeline", "[[pipeline]]"):
+        pipeline = _pipeline(table, folder)
+        if pipeline.name in seen:
+            first = seen[pipeline.name]
+            table.fail("name", f"pipeline {pipeline.name!r} stands on line {first} already")
+        seen[pipeline.name] = table.line("name")
+        pipelines.append(pipeline)
+    return tuple(pipelines)
+
+
+def _pipeline(table: Table, folder: PurePath) -> Pipeline:
+    table.allow(
+        *("name", "engine", "owner", "description", "checkpoint", "group"),
+        *("entry_point", "topics", "evidence", "commands"),
+    )
+    name = _name(table)
+    engine = Engine(table.choice("engine", [e.value for e in Engine]))
+    checkpoint, group = table.text("checkpoint"), table.text("group")
+    if engine is Engine.SPARK and checkpoint is None:
+        table.fail("checkpoint", f"pipeline {name!r} needs `checkpoint`, its checkpoint location")
+    if engine is not Engine.SPARK and group is None:
+        what = "application id" if engine is Engine.KAFKA_STREAMS else "consumer group's id"
+        table.fail("group", f"pipeline {name!r} needs `group`, its {what}")
+    return Pipeline(
+        name=name,
+        engine=engine,
+        owner=table.text("owner"),
+        description=table.text("description"),
+        checkpoint=_located(checkpoint, folder) if checkpoint else None,
+        group=group,
+        entry_point=_entry_point(table),
+        topics=table.texts("topics"),
+        evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
+        commands=_commands(table),
+        line=table.line(),
+    )
+
+
+def _name(table: Table) -> str:
+    name = table.text("name")
+    if name is None:
+        table.fail("name", "a pipeline needs `name`")
+    if "@" in name:
+        table.fail("name", f"{name!r} holds '@', but NAME@N means version N of pipeline NAME")
+    if not _NAME.fullmatch(name):
+        table.fail("name", f"{name!r} is no name: use letters, digits, '_', '-', '.' and spaces")
+    return name
+
+
+def _entry_point(table: Table) -> str | None:
+    entry_point = table.text("entry_point")
+    if entry_point is not None and not _ENTRY_POINT.fullmatch(entry_point):
+        table.fail("entry_point", f"expected module:function, found {entry_point!r}")
+    return entry_point
+
+
+def _commands(table: Table) -> Commands:
+    commands = table.table("commands", "[pipeline.commands]").allow("stop", "start", "status")
+    return Commands(
+        stop=commands.text("stop"), start=commands.text("start"), status=commands.text("status")
+    )

@@ -1,0 +1,71 @@
+"""Open what every use case works in: the registry, the store's address, the folder for files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.errors import NotFoundError, RegistryError
+from headgate.model.registry import Registry
+from headgate.parse import registry as registry_file
+
+CONFIG = "HEADGATE_CONFIG"
+FILE = "headgate.toml"
+
+
+@dataclass(frozen=True)
+class Context:
+    """Registry, store and home; opening touches nothing, so store and home may not exist yet.
+
+    `home` is absolute: the folder for snapshots, plans and logs, `.headgate/` beside the
+    registry's file, or the user's state folder where there is no file.
+    """
+
+    registry: Registry
+    store_url: str
+    home: Path
+
+
+def open_context(config: str | None = None) -> Context:
+    """Open `config`, else HEADGATE_CONFIG, else ./headgate.toml, else an empty registry.
+
+    Raises RegistryError with the line, NotFoundError where a file that was named is not there.
+    """
+    named = config or os.environ.get(CONFIG)
+    if named:
+        said_by = "--config" if config else CONFIG
+        if not Path(named).is_file():
+            raise NotFoundError(f"{named}: no such file, but {said_by} names it")
+        return _opened(Path(named))
+    if Path(FILE).is_file():
+        return _opened(Path(FILE))
+    home = _state_folder(os.environ)
+    return Context(Registry(), _default_store(home), home)
+
+
+def _opened(file: Path) -> Context:
+    path = file.absolute()
+    try:
+        # A byte order mark is what some Windows editors put before the first line.
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise RegistryError("not UTF-8 text", source=str(file), line=line) from error
+    except OSError as error:
+        raise NotFoundError(f"{file}: {error.strerror}") from error
+    registry = registry_file.parse(text, path=str(path), source=str(file), env=os.environ)
+    home = path.parent / ".headgate"
+    return Context(registry, registry.store_url or _default_store(home), home)
+
+
+def _default_store(home: Path) -> str:
+    return f"sqlite:///{home / 'headgate.db'}"
+
+
+def _state_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of the XDG base directory specification for state."""
+    base = env.get("XDG_STATE_HOME", "")
+    folder = Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state"
+    return folder / "headgate"

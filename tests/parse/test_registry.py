@@ -1,0 +1,169 @@
+"""`headgate.toml`: what it declares, and the line and reason of everything that is wrong in it."""
+
+import pytest
+
+from headgate.errors import RegistryError
+from headgate.model.registry import Commands
+from headgate.model.version import Engine
+from headgate.parse.registry import parse
+
+FULL = """\
+[kafka]
+bootstrap_servers = "${HOST}:9092"
+[kafka.config]
+"security.protocol" = "SASL_SSL"
+sasl.password = "${PASSWORD}"
+"sasl.mechanism" = "$${kept}"
+"socket.keepalive.enable" = true
+"request.timeout.ms" = 5000
+
+[store]
+url = "sqlite:///.headgate/headgate.db?timeout=5"
+
+[[pipeline]]
+name = "orders by city"
+engine = "spark"
+owner = "sales"
+description = "Enrich and count"
+checkpoint = "ck/../ck/orders"
+entry_point = "jobs.orders:query"
+evidence = ["explain.txt", "s3a://bucket/plan"]
+[pipeline.commands]
+stop = "kill $(cat pid)"
+start = "./start"
+status = "./status"
+
+[[pipeline]]
+name = "billing"
+engine = "consumer-group"
+group = "billing-1"
+topics = ["orders"]
+
+[[pipeline]]
+name = "ledger_2"
+engine = "kafka-streams"
+group = "ledger"
+"""
+
+
+def read(text, **env):
+    return parse(text, path="/team/headgate.toml", source="headgate.toml", env=env)
+
+
+def test_a_full_file():
+    registry = read(FULL, HOST="broker", PASSWORD="top\\secret")
+    assert registry.path == "/team/headgate.toml"
+    assert registry.bootstrap_servers == "broker:9092"
+    assert registry.kafka == {
+        "security.protocol": "SASL_SSL",
+        "sasl.password": "top\\secret",
+        "sasl.mechanism": "${kept}",
+        "socket.keepalive.enable": "true",
+        "request.timeout.ms": "5000",
+    }
+    assert registry.store_url == "sqlite:////team/.headgate/headgate.db?timeout=5"
+    orders, billing, ledger = registry.pipelines
+    assert (orders.name, orders.engine, orders.owner) == ("orders by city", Engine.SPARK, "sales")
+    assert (orders.checkpoint, orders.line) == ("/team/ck/orders", 13)
+    assert orders.evidence == ("/team/explain.txt", "s3a://bucket/plan")
+    assert orders.commands == Commands(stop="kill $(cat pid)", start="./start", status="./status")
+    assert (billing.group, billing.topics) == ("billing-1", ("orders",))
+    assert (ledger.engine, ledger.commands) == (Engine.KAFKA_STREAMS, Commands())
+
+
+@pytest.mark.parametrize(
+    ("url", "resolved"),
+    [
+        ("sqlite:////var/h.db", "sqlite:////var/h.db"),
+        ("sqlite+pysqlite:///h.db", "sqlite+pysqlite:////team/h.db"),
+        ("postgresql+psycopg://u:p@host/db", "postgresql+psycopg://u:p@host/db"),
+    ],
+)
+def test_a_store_url_is_relative_to_the_file(url, resolved):
+    assert read(f'[store]\nurl = "{url}"').store_url == resolved
+
+
+@pytest.mark.parametrize("where", ["file:///ck", "s3a://b/ck", "hdfs:/ck", "/ck"])
+def test_an_absolute_checkpoint_stays_as_it_is(where):
+    text = f'[[pipeline]]\nname="a"\nengine="spark"\ncheckpoint="{where}"'
+    assert read(text).pipelines[0].checkpoint == where
+
+
+def test_an_empty_file_declares_nothing():
+    assert read("").pipelines == ()
+
+
+SPARK = '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "/ck"\n'
+WRONG = [
+    ("[kafka\n", 1, "expected ']'"),
+    ("\n\nname = \n", 3, "invalid value"),
+    ("a = 1\na = 2\n", 2, "cannot overwrite a value"),
+    ('a = """\nb\n', 2, "unterminated string"),
+    ("\n[kafak]\n", 2, "unknown key 'kafak' in headgate.toml, did you mean 'kafka'?"),
+    ("zzz = 1", 1, "known are kafka, store, pipeline"),
+    ('[kafka]\nbootstrap-server = "x"', 2, "did you mean 'bootstrap_servers'?"),
+    ('[kafka]\nbootstrap_servers = ["x"]', 2, "must be a string, found an array"),
+    ('[kafka]\nbootstrap_servers = " "', 2, "is empty"),
+    ("kafka = 3", 1, "'kafka' must be a table, [kafka], found a number"),
+    ('[kafka.config]\n"bootstrap.servers" = "x"', 2, "`bootstrap_servers` under [kafka]"),
+    ('[kafka.config]\na.b = "${NOPE}"', 2, "needs the environment variable NOPE: it is not set"),
+    ('[kafka.config]\na = "x"\nb = ["x"]', 3, "'b' must be a string or a number, found an array"),
+    ('[store]\nurl = "headgate.db"', 2, "expected a database URL"),
+    ('[store]\nurl = "sqlite://"', 2, "must survive a restart"),
+    ('[store]\nurl = "sqlite:///:memory:"', 2, "must survive a restart"),
+    ('[pipeline]\nname = "a"', 1, "write [[pipeline]] with two brackets, found a table"),
+    ('\n[pipeline.a]\nengine = "spark"', 2, "write [[pipeline]] with two brackets"),
+    ('pipeline = [\n{name="a"},\n 3]', 2, "[[pipeline]] needs 'engine'"),
+    ("pipeline = [\n\n 3]", 3, "must hold tables, found a number"),
+    (SPARK + "\n[[pipeline]]\n\n", 6, "a pipeline needs `name`"),
+    (SPARK + 'name2 = "b"', 5, "did you mean 'name'?"),
+    (SPARK + 'check_point = "b"', 5, "did you mean 'checkpoint'?"),
+    (SPARK + '"entry-point" = "b"', 5, "did you mean 'entry_point'?"),
+    (SPARK + "\n" + SPARK, 7, "pipeline 'a' stands on line 2 already"),
+    (SPARK.replace('"a"', '"a@2"'), 2, "NAME@N means version N of pipeline NAME"),
+    (SPARK.replace('"a"', '"a:b"'), 2, "'a:b' is no name"),
+    (SPARK.replace('"a"', '"x/a"'), 2, "'x/a' is no name"),
+    (SPARK.replace('"a"', '".."'), 2, "'..' is no name"),
+    (SPARK.replace('"a"', '"-a"'), 2, "'-a' is no name"),
+    (SPARK.replace('"a"', '"a "'), 2, "'a ' is no name"),
+    (SPARK.replace('"a"', "3"), 2, "'name' must be a string, found a number"),
+    (SPARK.replace('"spark"', '"sprak"'), 3, "unknown engine 'sprak', did you mean 'spark'?"),
+    (SPARK.replace('"spark"', '"flink"'), 3, "known are spark, kafka-streams, consumer-group"),
+    (SPARK.replace('checkpoint = "/ck"', ""), 1, "pipeline 'a' needs `checkpoint`"),
+    ('[[pipeline]]\nname="a"\nengine="consumer-group"', 1, "`group`, its consumer group's id"),
+    ('[[pipeline]]\nname="a"\nengine="kafka-streams"', 1, "`group`, its application id"),
+    (SPARK + 'entry_point = "orders.py"', 5, "expected module:function, found 'orders.py'"),
+    (SPARK + 'topics = "orders"', 5, "must be an array of strings, found a string"),
+    (SPARK + 'topics = [\n"orders",\n\n1]', 8, "found a number"),
+    (SPARK + 'evidence = [\n"",]', 6, "found an empty string"),
+    (SPARK + "[pipeline.commands]\nstopp = 'x'", 6, "did you mean 'stop'?"),
+    (SPARK + "commands = {\tstop = 'x', start = true }", 5, "found true or false"),
+    (SPARK + "commands = 1979-05-27", 5, "found a date or a time"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "reason"), WRONG, ids=range(len(WRONG)))
+def test_everything_wrong_has_its_line_and_reason(text, line, reason):
+    with pytest.raises(RegistryError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"headgate.toml:{line}: ")
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "password = ['hunter2']",
+        "password = 'hunter2 ${NOPE}'",
+        "password = { a = ['hunter2'] }",
+        "password = 'hunter2\nb = 1",
+        "password = hunter2",
+        "password = 'hunter2'\npassword = 'hunter2'",
+        "bootstrap.servers = 'hunter2'",
+    ],
+)
+def test_no_error_shows_a_setting_of_kafka(config):
+    with pytest.raises(RegistryError) as caught:
+        read(f"[kafka.config]\n{config}")
+    assert "hunter2" not in str(caught.value)
