@@ -1,0 +1,74 @@
+"""Who asked for what, and when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from headgate.store.clock import now
+from headgate.store.database import Database
+from headgate.store.tables import AUDIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `ended`."""
+
+    at: str
+    by: str
+    action: str
+    run: str | None = None
+    pipeline: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Audit:
+    """A row here means that somebody asked for it (or the worker reported an end).
+
+    Rows are only ever added, and what belongs to a run is written in the transaction that
+    changes the run: there is no queued run without its row.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, *, by: str, action: str, pipeline: str | None = None, **details: Any) -> None:
+        """Record something that belongs to no run."""
+        with self._database.writing() as connection:
+            write_audit(connection, by=by, action=action, pipeline=pipeline, details=details)
+
+    def list(self, run: str | None = None) -> list[AuditRow]:
+        """Return the entries of one run, or all, oldest first."""
+        query = sa.select(AUDIT).order_by(AUDIT.c.seq)
+        if run is not None:
+            query = query.where(AUDIT.c.run == run)
+        with self._database.reading() as connection:
+            return [_row(r._mapping) for r in connection.execute(query)]
+
+
+def write_audit(
+    connection: Connection,
+    *,
+    by: str,
+    action: str,
+    run: str | None = None,
+    pipeline: str | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Add an entry within the caller's transaction."""
+    text = json.dumps(dict(details or {}), sort_keys=True)
+    connection.execute(
+        sa.insert(AUDIT).values(
+            at=now(), by=by, action=action, run=run, pipeline=pipeline, details=text
+        )
+    )
+
+
+def _row(mapping: Mapping[Any, Any]) -> AuditRow:
+    values = {k: v for k, v in mapping.items() if k != "seq"}
+    return AuditRow(**{**values, "details": json.loads(values["details"])})

@@ -1,0 +1,107 @@
+"""The store's connection: one writer at a time, foreign errors turned into ours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine
+
+from headgate.errors import StoreError, UnreachableError
+
+BUSY_SECONDS = 30.0
+_WRITE = "headgate_write"
+
+
+class Database:
+    """An engine with two kinds of transactions: `reading()` and `writing()`.
+
+    On SQLite a write begins with BEGIN IMMEDIATE: a transaction that reads first and writes
+    later would fail at once when another process wrote in between, whatever the busy timeout.
+    """
+
+    def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.url = _parsed(url)
+        self.engine = _engine(self.url, busy_seconds)
+
+    @property
+    def path(self) -> Path | None:
+        """The SQLite file; None for another database and for one in memory."""
+        name = self.url.database
+        is_file = self.url.get_backend_name() == "sqlite" and name and name != ":memory:"
+        return Path(name).absolute() if is_file and name else None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection for a consistent read."""
+        with _ours(self.url), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Yield a connection whose transaction is committed at the end or rolled back."""
+        with _ours(self.url), self.engine.connect() as raw:
+            connection = raw.execution_options(**{_WRITE: True})
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.engine.dispose()
+
+
+def _parsed(url: str) -> sa.URL:
+    try:
+        parsed = sa.make_url(url)
+        parsed.get_dialect()
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        raise StoreError(f"the store's url is not one that SQLAlchemy reads: {error}") from None
+    return parsed
+
+
+def _engine(url: sa.URL, busy_seconds: float) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return sa.create_engine(url, pool_pre_ping=True)
+    if url.database and url.database != ":memory:":
+        _make_folder(Path(url.database).parent)
+    engine = sa.create_engine(url, connect_args={"timeout": busy_seconds})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreachableError(f"the store's folder {folder} can't be made: {error}") from None
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    # The driver's own BEGIN comes too late and is never IMMEDIATE: we send it ourselves.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=WAL")
+    # The journal must have reached the disk before an effect begins.
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    write = connection.get_execution_options().get(_WRITE, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+@contextmanager
+def _ours(url: sa.URL) -> Iterator[None]:
+    """Turn the database's errors into ours; the message names the store, without a password."""
+    try:
+        yield
+    except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
+        raise UnreachableError(f"the store {url} does not answer: {error.orig}") from error
+    except sa.exc.DatabaseError as error:
+        raise StoreError(f"the store {url} refused a record: {error.orig}") from error

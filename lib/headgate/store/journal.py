@@ -1,0 +1,117 @@
+"""What a run was about to do and what it did, step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from headgate.store.clock import now
+from headgate.store.database import Database
+from headgate.store.tables import JOURNAL, PROGRESS
+
+
+class Event(StrEnum):
+    """What an entry says of its step."""
+
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED the `error`."""
+
+    run: str
+    position: int
+    event: Event
+    data: dict[str, Any] = field(default_factory=dict)
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A message about a step that is under way, for people."""
+
+    run: str
+    position: int
+    message: str
+    at: str
+
+
+class Journal:
+    """Entries are only ever added, each in a transaction that reached the disk.
+
+    BEGUN means that the step's effect may have happened, and holds what its undo needs; DONE
+    that it happened and was verified; FAILED that it was begun and gave up, so the effect may be
+    there in part; UNDONE that another run put the old state back. A step whose last entry is
+    BEGUN or FAILED is in doubt: look at the world before doing anything.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self, run: str, position: int, event: Event, data: Mapping[str, Any] | None = None
+    ) -> None:
+        """Append an entry; it is on disk when this returns."""
+        with self._database.writing() as connection:
+            write_entry(connection, run, position, event, data)
+
+    def add_all(self, entries: Sequence[tuple[str, int, Event]]) -> None:
+        """Append entries without data in one transaction: all of them or none."""
+        with self._database.writing() as connection:
+            for run, position, event in entries:
+                write_entry(connection, run, position, event)
+
+    def entries(self, run: str) -> list[Entry]:
+        """Return what was journalled of the run, oldest first."""
+        query = sa.select(JOURNAL).where(JOURNAL.c.run == run).order_by(JOURNAL.c.seq)
+        with self._database.reading() as connection:
+            return [_entry(row._mapping) for row in connection.execute(query)]
+
+    def note(self, run: str, position: int, message: str) -> None:
+        """Say how a step gets on."""
+        values = {"run": run, "position": position, "message": message, "at": now()}
+        with self._database.writing() as connection:
+            connection.execute(sa.insert(PROGRESS).values(**values))
+
+    def notes(self, run: str) -> list[Note]:
+        """Return the messages of the run, oldest first."""
+        query = sa.select(PROGRESS).where(PROGRESS.c.run == run).order_by(PROGRESS.c.seq)
+        with self._database.reading() as connection:
+            rows = [dict(row._mapping) for row in connection.execute(query)]
+        return [Note(**{k: v for k, v in row.items() if k != "seq"}) for row in rows]
+
+
+def write_entry(
+    connection: Connection,
+    run: str,
+    position: int,
+    event: Event,
+    data: Mapping[str, Any] | None = None,
+) -> None:
+    """Append an entry within the caller's transaction."""
+    text = json.dumps(dict(data or {}), sort_keys=True)
+    connection.execute(
+        sa.insert(JOURNAL).values(
+            run=run, position=position, event=event.value, data=text, at=now()
+        )
+    )
+
+
+def _entry(mapping: Mapping[Any, Any]) -> Entry:
+    return Entry(
+        run=mapping["run"],
+        position=mapping["position"],
+        event=Event(mapping["event"]),
+        data=json.loads(mapping["data"]),
+        at=mapping["at"],
+    )

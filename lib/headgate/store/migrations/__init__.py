@@ -1,0 +1,1 @@
+"""Alembic's migrations of the store; `store/migrate.py` runs them."""

@@ -1,0 +1,238 @@
+"""Runs: what was asked for, who executes it, how it ended."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from headgate.errors import NotFoundError, RefusedError
+from headgate.store.audit import write_audit
+from headgate.store.clock import now
+from headgate.store.database import Database
+from headgate.store.tables import RUN_RESOURCES, RUNS
+
+
+class RunState(StrEnum):
+    """The life of a run; the last four are ends, and FAILED and CANCELLED can be resumed."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a worker has it or will take it."""
+        return self in (RunState.QUEUED, RunState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run. `plan` is the plan's JSON text; `slot` the worker that has or had it.
+
+    `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC.
+    """
+
+    id: str
+    scenario: str
+    pipeline: str | None
+    plan_hash: str
+    plan: str
+    state: RunState
+    created_at: str
+    created_by: str
+    started_at: str | None = None
+    ended_at: str | None = None
+    error: str | None = None
+    undo_of: str | None = None
+    attempt: int = 1
+    slot: str | None = None
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What is asked for; `resources` are what no other run may touch meanwhile."""
+
+    scenario: str
+    pipeline: str | None
+    plan_hash: str
+    plan: str
+    resources: tuple[str, ...]
+    undo_of: str | None = None
+
+
+class Runs:
+    """A row here means that somebody asked for the run; its audit row was written with it.
+
+    Of two active runs none touch the same resource (`group:billing`, `checkpoint:/data/ck`). A
+    RUNNING row belongs to the worker that holds the lock of its `slot`, or held it when it died.
+    An ended row changes only through a resume.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def enqueue(self, new: NewRun, *, by: str, action: str) -> str:
+        """Return the id of a new queued run; RefusedError where an active run has a resource."""
+        run = _new_id()
+        with self._database.writing() as connection:
+            _refuse_if_busy(connection, new.resources, but=None)
+            connection.execute(sa.insert(RUNS).values(id=run, **_columns(new, by)))
+            for resource in sorted(set(new.resources)):
+                connection.execute(sa.insert(RUN_RESOURCES).values(run=run, resource=resource))
+            _audit(connection, run, by=by, action=action, pipeline=new.pipeline)
+        return run
+
+    def requeue(self, run: str, *, by: str) -> None:
+        """Queue a failed or cancelled run once more; RefusedError in any other state."""
+        with self._database.writing() as connection:
+            row = _get(connection, run)
+            if row.state not in (RunState.FAILED, RunState.CANCELLED):
+                raise RefusedError(
+                    f"run {run} is {row.state}: only a failed or cancelled one resumes"
+                )
+            _refuse_if_busy(connection, _resources(connection, run), but=run)
+            values = {"state": RunState.QUEUED.value, "attempt": row.attempt + 1}
+            _update(connection, run, **values, ended_at=None, error=None, cancel_requested=False)
+            _audit(connection, run, by=by, action="resume", pipeline=row.pipeline)
+
+    def request_cancel(self, run: str, *, by: str) -> None:
+        """Ask the worker to stop the run at its next step; RefusedError where it has ended."""
+        with self._database.writing() as connection:
+            row = _get(connection, run)
+            if not row.state.is_active:
+                raise RefusedError(f"run {run} is {row.state}: there is nothing to cancel")
+            _update(connection, run, cancel_requested=True)
+            _audit(connection, run, by=by, action="cancel", pipeline=row.pipeline)
+
+    def claim(self, slot: str) -> RunRow | None:
+        """Give the oldest queued run to the worker that holds `slot`; None where there is none."""
+        query = _query().where(RUNS.c.state == RunState.QUEUED.value).order_by(RUNS.c.seq).limit(1)
+        with self._database.reading() as connection:
+            # Workers ask twice a second: most of the time a read is enough.
+            if connection.execute(query).first() is None:
+                return None
+        with self._database.writing() as connection:
+            row = connection.execute(query).first()
+            if row is None:
+                return None
+            values = {"state": RunState.RUNNING.value, "slot": slot}
+            _update(connection, row.id, **values, started_at=row.started_at or now())
+            return _get(connection, row.id)
+
+    def finish(self, run: str, state: RunState, *, error: str | None = None) -> None:
+        """Record the end of a running run; a second call changes nothing."""
+        with self._database.writing() as connection:
+            row = _get(connection, run)
+            if row.state is not RunState.RUNNING:
+                return
+            _update(connection, run, state=state.value, ended_at=now(), error=error)
+            who = row.slot or "worker"
+            _audit(connection, run, by=who, action=state.value, pipeline=row.pipeline, error=error)
+
+    def get(self, run: str) -> RunRow:
+        """Return the run; NotFoundError where there is none of that id."""
+        with self._database.reading() as connection:
+            return _get(connection, run)
+
+    def list(self) -> tuple[RunRow, ...]:
+        """Return all runs, newest first."""
+        with self._database.reading() as connection:
+            return tuple(map(_row, connection.execute(_query().order_by(RUNS.c.seq.desc()))))
+
+    def resources(self, run: str) -> tuple[str, ...]:
+        """Return what the run touches."""
+        with self._database.reading() as connection:
+            return _resources(connection, run)
+
+    def touching(self, resource: str) -> tuple[RunRow, ...]:
+        """Return the runs that touch a resource, newest first."""
+        mine = sa.select(RUN_RESOURCES.c.run).where(RUN_RESOURCES.c.resource == resource)
+        query = _query().where(RUNS.c.id.in_(mine)).order_by(RUNS.c.seq.desc())
+        with self._database.reading() as connection:
+            return tuple(map(_row, connection.execute(query)))
+
+    def running(self, slot: str) -> tuple[RunRow, ...]:
+        """Return the runs that the slot's worker has, or had when it died; oldest first."""
+        query = _query().where(RUNS.c.state == RunState.RUNNING.value, RUNS.c.slot == slot)
+        with self._database.reading() as connection:
+            return tuple(map(_row, connection.execute(query.order_by(RUNS.c.seq))))
+
+
+def _new_id() -> str:
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def _columns(new: NewRun, by: str) -> dict[str, Any]:
+    return {
+        "scenario": new.scenario,
+        "pipeline": new.pipeline,
+        "plan_hash": new.plan_hash,
+        "plan": new.plan,
+        "undo_of": new.undo_of,
+        "state": RunState.QUEUED.value,
+        "created_at": now(),
+        "created_by": by,
+        "attempt": 1,
+        "cancel_requested": False,
+    }
+
+
+def _query() -> sa.Select[Any]:
+    return sa.select(*(c for c in RUNS.c if c.name != "seq"))
+
+
+def _row(row: sa.Row[Any]) -> RunRow:
+    return RunRow(**{**row._mapping, "state": RunState(row.state)})
+
+
+def _get(connection: Connection, run: str) -> RunRow:
+    row = connection.execute(_query().where(RUNS.c.id == run)).first()
+    if row is None:
+        raise NotFoundError(f"there is no run {run}: `headgate runs` lists them")
+    return _row(row)
+
+
+def _update(connection: Connection, run: str, **values: Any) -> None:
+    connection.execute(sa.update(RUNS).where(RUNS.c.id == run).values(**values))
+
+
+def _resources(connection: Connection, run: str) -> tuple[str, ...]:
+    query = sa.select(RUN_RESOURCES.c.resource).where(RUN_RESOURCES.c.run == run)
+    return tuple(sorted(connection.execute(query).scalars()))
+
+
+def _refuse_if_busy(connection: Connection, resources: Sequence[str], *, but: str | None) -> None:
+    query = (
+        sa.select(RUNS.c.id, RUNS.c.state, RUN_RESOURCES.c.resource)
+        .join(RUN_RESOURCES, RUN_RESOURCES.c.run == RUNS.c.id)
+        .where(RUNS.c.state.in_([s.value for s in RunState if s.is_active]))
+        .where(RUN_RESOURCES.c.resource.in_(resources))
+        .where(RUNS.c.id != (but or ""))
+    )
+    busy = connection.execute(query).first()
+    if busy is not None:
+        raise RefusedError(f"run {busy.id} is {busy.state} on {busy.resource}: wait for its end")
+
+
+def _audit(
+    connection: Connection,
+    run: str,
+    *,
+    by: str,
+    action: str,
+    pipeline: str | None,
+    error: str | None = None,
+) -> None:
+    details = {"error": error} if error else {}
+    write_audit(connection, by=by, action=action, run=run, pipeline=pipeline, details=details)

@@ -1,0 +1,36 @@
+"""Open the store: one database, a repository for each kind of record."""
+
+from __future__ import annotations
+
+from headgate.store.audit import Audit
+from headgate.store.database import BUSY_SECONDS, Database
+from headgate.store.journal import Journal
+from headgate.store.migrate import migrate
+from headgate.store.runs import Runs
+from headgate.store.versions import Versions
+
+
+class Store:
+    """The repositories over one database whose tables exist; get it from `open_store`."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.versions = Versions(database)
+        self.runs = Runs(database)
+        self.journal = Journal(database)
+        self.audit = Audit(database)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.database.close()
+
+
+def open_store(url: str, *, busy_seconds: float = BUSY_SECONDS) -> Store:
+    """Return the store at any SQLAlchemy `url`, its tables migrated to this program's revision.
+
+    Several processes may start at once. UnreachableError where the database doesn't answer
+    within `busy_seconds`, StoreError where it is newer than this program.
+    """
+    database = Database(url, busy_seconds=busy_seconds)
+    migrate(database)
+    return Store(database)

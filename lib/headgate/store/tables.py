@@ -1,0 +1,79 @@
+"""The tables as SQLAlchemy Core sees them; `migrations/` creates them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+
+VERSIONS = sa.Table(
+    "versions",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("captured_at", sa.Text, nullable=False),
+    sa.Column("fingerprint", sa.Text, nullable=False),
+    sa.Column("summary", sa.Text, nullable=False),
+    sa.Column("document", sa.LargeBinary, nullable=False),
+)
+
+RUNS = sa.Table(
+    "runs",
+    METADATA,
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("scenario", sa.Text, nullable=False),
+    sa.Column("pipeline", sa.Text),
+    sa.Column("plan_hash", sa.Text, nullable=False),
+    sa.Column("plan", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, index=True),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("created_by", sa.Text, nullable=False),
+    sa.Column("started_at", sa.Text),
+    sa.Column("ended_at", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("undo_of", sa.Text, index=True),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("slot", sa.Text),
+    sa.Column("cancel_requested", sa.Boolean, nullable=False),
+)
+
+RUN_RESOURCES = sa.Table(
+    "run_resources",
+    METADATA,
+    sa.Column("run", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("resource", sa.Text, primary_key=True, index=True),
+)
+
+JOURNAL = sa.Table(
+    "journal",
+    METADATA,
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("run", sa.Text, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)
+
+PROGRESS = sa.Table(
+    "progress",
+    METADATA,
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("run", sa.Text, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("message", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)
+
+AUDIT = sa.Table(
+    "audit",
+    METADATA,
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("by", sa.Text, nullable=False),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("run", sa.Text, index=True),
+    sa.Column("pipeline", sa.Text),
+    sa.Column("details", sa.Text, nullable=False),
+)

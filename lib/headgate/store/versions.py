@@ -1,0 +1,118 @@
+"""Versions of pipelines, numbered from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from headgate.errors import NotFoundError
+from headgate.model.version import Version
+from headgate.store.clock import now
+from headgate.store.database import Database
+from headgate.store.tables import VERSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    """What a list of versions shows; `captured_at` is ISO 8601 in UTC."""
+
+    pipeline: str
+    number: int
+    captured_at: str
+    fingerprint: str
+    summary: str
+
+
+class Versions:
+    """A row here means that the pipeline was seen like this, and differently just before.
+
+    Rows are never changed. Numbers of a pipeline are 1, 2, 3, ... without a hole, and two
+    neighbours never have the same fingerprint.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, pipeline: str, version: Version, fingerprint: str) -> tuple[int, bool]:
+        """Return its number and whether it is new: one equal to the newest is not added."""
+        from headgate.parse import version_file
+
+        with self._database.writing() as connection:
+            newest = _newest(connection, pipeline)
+            if newest is not None and newest.fingerprint == fingerprint:
+                return newest.number, False
+            number = newest.number + 1 if newest else 1
+            connection.execute(
+                sa.insert(VERSIONS).values(
+                    pipeline=pipeline,
+                    number=number,
+                    captured_at=version.captured_at or now(),
+                    fingerprint=fingerprint,
+                    summary=summarise(version),
+                    document=version_file.dump(version),
+                )
+            )
+        return number, True
+
+    def newest(self, pipeline: str) -> Version | None:
+        """Return the newest version, or None where there is none."""
+        with self._database.reading() as connection:
+            row = _newest(connection, pipeline)
+        return self.get(pipeline, row.number) if row else None
+
+    def get(self, pipeline: str, number: int) -> Version:
+        """Return that version; NotFoundError says which ones there are."""
+        from headgate.parse import version_file
+
+        with self._database.reading() as connection:
+            query = sa.select(VERSIONS.c.document).where(
+                VERSIONS.c.pipeline == pipeline, VERSIONS.c.number == number
+            )
+            document = connection.execute(query).scalar()
+        if document is None:
+            raise NotFoundError(_missing(pipeline, number, self.list(pipeline)))
+        return version_file.load(bytes(document), source=f"{pipeline}@{number}")
+
+    def list(self, pipeline: str | None = None) -> list[VersionRow]:
+        """Return the versions of one pipeline, or of all, oldest first."""
+        query = sa.select(*_LISTED).order_by(VERSIONS.c.pipeline, VERSIONS.c.number)
+        if pipeline is not None:
+            query = query.where(VERSIONS.c.pipeline == pipeline)
+        with self._database.reading() as connection:
+            return [VersionRow(**row._mapping) for row in connection.execute(query)]
+
+
+_LISTED = tuple(c for c in VERSIONS.c if c.name != "document")
+
+
+def _newest(connection: Connection, pipeline: str) -> VersionRow | None:
+    query = (
+        sa.select(*_LISTED)
+        .where(VERSIONS.c.pipeline == pipeline)
+        .order_by(VERSIONS.c.number.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    return VersionRow(**row._mapping) if row else None
+
+
+def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
+    if not rows:
+        return f"no version of {pipeline} is stored yet: capture one with --pipeline {pipeline}"
+    return f"{pipeline} has no version {number}; stored are 1 to {rows[-1].number}"
+
+
+def summarise(version: Version) -> str:
+    """Return one line for lists, such as `2 sources, 1 stateful operator, sink kafka`."""
+    parts = [_count(len(version.sources), "source")] if version.sources is not None else []
+    if version.stateful is not None:
+        parts.append(_count(len(version.stateful), "stateful operator"))
+    if version.sink is not None and version.sink.format:
+        parts.append(f"sink {version.sink.format}")
+    return ", ".join(parts) or version.engine.value
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

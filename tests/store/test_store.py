@@ -1,0 +1,94 @@
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from headgate.errors import StoreError, UnreachableError
+from headgate.store import migrate, open_store
+from headgate.store.tables import METADATA
+
+
+def open_and_close(url):
+    open_store(url).close()
+    return True
+
+
+def test_concurrent_starters_share_one_migration(url):
+    with get_context("spawn").Pool(4) as pool:
+        assert all(pool.map(open_and_close, [url] * 8))
+
+
+def test_the_head_is_the_newest_script():
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_current_head() == migrate.HEAD
+
+
+def test_the_migrations_make_the_tables_of_the_code(store):
+    with store.database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, METADATA) == []
+
+
+def test_writes_ahead_and_syncs(store):
+    with store.database.reading() as connection:
+        assert connection.execute(sa.text("PRAGMA journal_mode")).scalar() == "wal"
+        assert connection.execute(sa.text("PRAGMA synchronous")).scalar() == 2
+
+
+def test_a_newer_store_is_refused(url):
+    store = open_store(url)
+    with store.database.writing() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match="update headgate"):
+        open_store(url)
+
+
+def test_a_url_that_is_none():
+    with pytest.raises(StoreError, match="url"):
+        open_store("not a url")
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    (tmp_path / "x.db").write_text("hello, this is not a database at all" * 100)
+    with pytest.raises((StoreError, UnreachableError)):
+        open_store(f"sqlite:///{tmp_path / 'x.db'}")
+
+
+def test_a_store_locked_for_a_while_is_waited_for(store, new_run):
+    other = sqlite3.connect(store.database.path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(1.5, lambda: other.execute("COMMIT"))
+    timer.start()
+    begun = time.monotonic()
+    store.runs.enqueue(new_run(), by="ann", action="apply")
+    assert time.monotonic() - begun > 1
+    timer.join()
+
+
+def test_a_store_locked_for_long_is_unreachable(url, new_run):
+    store = open_store(url, busy_seconds=0.2)
+    other = sqlite3.connect(store.database.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UnreachableError, match="locked"):
+        store.runs.enqueue(new_run(), by="ann", action="apply")
+    other.execute("ROLLBACK")
+    assert store.runs.list() == ()
+
+
+def test_many_writers_lose_nothing(store, new_run):
+    def write(number):
+        return store.runs.enqueue(new_run(f"group:{number}"), by="ann", action="apply")
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(write, range(40)))
+    assert len(ids) == 40 == len(store.runs.list())
