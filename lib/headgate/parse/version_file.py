@@ -1,0 +1,90 @@
+"""Write a version to a file's bytes, read it back, and say whether two versions are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from headgate.errors import ParseError
+from headgate.model.version import Version
+
+SCHEMA = 1
+KIND = "headgate-version"
+
+_BYTE = re.compile(r"\(byte (\d+)\)")
+# Keys of a node's details that move while a pipeline runs.
+_MOVING = frozenset({"offsets", "start_offsets", "end_offsets", "latest_offsets", "progress"})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    schema: int
+    kind: str
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    schema: int = 0
+    kind: str = ""
+
+
+def dump(version: Version) -> bytes:
+    """Return the version as JSON text; equal versions give equal bytes.
+
+    What a version holds untyped (details, options, offsets) must be JSON values with text keys to
+    come back equal.
+    """
+    data = msgspec.json.encode(_File(SCHEMA, KIND, version), order="deterministic")
+    return msgspec.json.format(data, indent=1) + b"\n"
+
+
+def load(data: bytes, *, source: str) -> Version:
+    """Return the version that `dump` wrote; ParseError where `data` is damaged, foreign or newer.
+
+    Keys that this release does not know are left out, so that files of later releases with the same
+    schema number can be read.
+    """
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        if head.kind != KIND:
+            raise ParseError(f"no version file: kind is not {KIND!r}", source=source, line=1)
+        if head.schema > SCHEMA:
+            reason = f"written by a newer headgate (schema {head.schema}, this one reads {SCHEMA})"
+            raise ParseError(reason, source=source, line=1)
+        return msgspec.json.decode(data, type=_File).version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = f"damaged version file: {error}"
+        raise ParseError(reason, source=source, line=_line(data, str(error))) from error
+
+
+def _line(data: bytes, message: str) -> int:
+    match = _BYTE.search(message)
+    end = int(match[1]) if match else len(data) if "truncated" in message else 0
+    return data.count(b"\n", 0, end) + 1
+
+
+def fingerprint(version: Version) -> str:
+    """Return SHA-256 (hex) over what makes a version another one.
+
+    Left out is what moves while the same code runs, or comes from where it was read: offsets,
+    progress, evidence, warnings, the time of capture, and the query id, which only says that the
+    checkpoint was begun anew.
+    """
+    kept = replace(
+        version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
+    )
+    content = msgspec.to_builtins(kept)
+    for source in content["sources"] or ():
+        source["offsets"] = source["start_offsets"] = None
+    for node in content["topology"]["nodes"]:
+        node["details"] = _still(node["details"])
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def _still(details: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in details.items() if key not in _MOVING}
