@@ -15,8 +15,8 @@ RANK = {
     "store": 4,
     **dict.fromkeys(("gateway", "jobs", "views"), 5),
     "usecases": 6,
-    **dict.fromkeys(("worker", "ui"), 7),
-    **dict.fromkeys(("cli", "local"), 8),
+    **dict.fromkeys(("worker", "ui", "local"), 7),
+    "cli": 8,
     "pages": 9,
     "app": 9,
 }

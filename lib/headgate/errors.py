@@ -4,6 +4,8 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ParseError                       the input text is not what the parser reads
 ├── EvidenceError                    a path or a name is no evidence that can be read
 ├── RegistryError                    headgate.toml is wrong
+├── ConfigError                      a setting is none that its client takes
+├── SetupError                       something that the set-up brings is missing here
 ├── CaptureError                     a module:function did not yield a streaming query
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
@@ -43,6 +45,14 @@ class RegistryError(HeadgateError):
         super().__init__(f"{source}:{line}: {message}")
         self.source = source
         self.line = line
+
+
+class SetupError(HeadgateError):
+    """Something that the set-up brings is missing, or another stack already runs here."""
+
+
+class ConfigError(HeadgateError):
+    """A setting that is passed on is none that its client takes: which one, and why."""
 
 
 class CaptureError(HeadgateError):

@@ -1,0 +1,138 @@
+"""What tests share: one real broker, one real Spark session, Kafka's clients, the browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+
+CHROMIUM = "HEADGATE_CHROMIUM"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Kafka broker on loopback; its `host:port`."""
+    from headgate.local.broker import running_broker
+
+    with running_broker(tmp_path_factory.mktemp("kafka")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def kafka_admin(broker: str) -> Any:
+    """An `AdminClient` of the broker."""
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient({"bootstrap.servers": broker})
+
+
+@pytest.fixture
+def unique() -> Callable[[str], str]:
+    """Make names of topics and groups that no other test uses."""
+    return lambda word="t": f"{word}-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
+    """Create a topic with a unique name: `topic("orders", partitions=2, config={...})`."""
+    from confluent_kafka.admin import NewTopic
+
+    def create(
+        word: str = "t", *, partitions: int = 1, config: dict[str, str] | None = None
+    ) -> str:
+        name = unique(word)
+        new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
+        kafka_admin.create_topics([new])[name].result(10)
+        return name
+
+    return create
+
+
+@pytest.fixture
+def produce(broker: str) -> Callable[..., None]:
+    """Write records and wait for the broker: `produce(topic, [value, (key, value)], partition=0)`.
+
+    A value or key is text, bytes or None.
+    """
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": broker, "linger.ms": 5})
+
+    def write(topic: str, records: Iterable[Any], *, partition: int = -1) -> None:
+        for record in records:
+            key, value = record if isinstance(record, tuple) else (None, record)
+            producer.produce(topic, value=value, key=key, partition=partition)
+            producer.poll(0)
+        assert producer.flush(20) == 0
+
+    return write
+
+
+@pytest.fixture
+def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any]]:
+    """Read `count` records of a topic from its beginning, or fewer after `seconds`."""
+    from confluent_kafka import Consumer
+
+    def read(topic: str, count: int, *, seconds: float = 30.0, group: str = "") -> list[Any]:
+        import time
+
+        config = {
+            "bootstrap.servers": broker,
+            "group.id": group or unique("reader"),
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": bool(group),
+        }
+        consumer, found, deadline = Consumer(config), [], time.monotonic() + seconds
+        consumer.subscribe([topic])
+        try:
+            while len(found) < count and time.monotonic() < deadline:
+                if (message := consumer.poll(0.5)) and not message.error():
+                    found.append(message)
+        finally:
+            consumer.close()
+        return found
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One real Spark session for all tests: `local[2]`, Kafka's connector, two shuffle partitions."""
+    from pyspark.sql import SparkSession
+
+    from headgate.local.jars import spark_jars
+
+    folder = tmp_path_factory.mktemp("spark")
+    settings = {
+        "spark.jars": ",".join(map(str, spark_jars())),
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:-UsePerfData",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("headgate-tests")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The machine's own browser: HEADGATE_CHROMIUM, else the first that is on PATH."""
+    given = os.environ.get(CHROMIUM)
+    found = given or next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    if not found:
+        pytest.fail(f"no Chromium here: install `chromium`, or set {CHROMIUM} to a browser")
+    return found
