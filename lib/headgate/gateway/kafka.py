@@ -1,0 +1,224 @@
+"""Kafka read through librdkafka's admin client, every look-up batched.
+
+All reading of one call shares one time limit, so that a broker that does not answer, or one
+whose advertised address is wrong, becomes one sentence within ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from headgate.errors import ConfigError, HeadgateError
+from headgate.gateway import kafka_groups, kafka_topics
+from headgate.gateway.kafka_errors import (
+    MISSING,
+    SILENT,
+    Deadline,
+    kafka_error,
+    nobody_listens,
+    translate,
+    unreachable,
+)
+from headgate.gateway.kafka_topics import Offsets, TopicPart, Warnings
+from headgate.model.cluster import Cluster, Group, Topic
+
+TIMEOUT = 9.0
+# A refused connection is told after the first of these, a silent one after the second.
+FIRST_ANSWERS = (2.0, 4.0)
+
+
+class GroupReader(Protocol):
+    """Who can tell share and streams groups: `kafka_java.JavaAdmin`."""
+
+    def describe(self, ids: Iterable[str]) -> dict[str, Group]:
+        """Return those of `ids` that exist, with type, state and members."""
+
+
+class Kafka:
+    """One cluster at `bootstrap`; `config` are librdkafka's settings.
+
+    `java` completes groups that librdkafka can't tell. `timeout` limits one call, in seconds.
+    Raises UnreachableError where nothing answers, ConfigError for settings it does not take.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        config: Mapping[str, str] | None = None,
+        *,
+        java: GroupReader | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self.bootstrap = bootstrap
+        self.config = dict(config or {})
+        self.timeout = timeout
+        self.java = java
+        self._hint: Any = None
+        self.admin = self._client()
+
+    def __enter__(self) -> Kafka:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections; the object is of no use afterwards."""
+        self.__dict__.pop("admin", None)
+
+    def deadline(self) -> Deadline:
+        """Begin the time limit of one call."""
+        self.admin.poll(0)
+        return Deadline(self.timeout)
+
+    def cluster_id(self) -> str:
+        """Return the cluster's id, the same for all its life."""
+        return str(self._metadata(self.deadline()).cluster_id)
+
+    def snapshot(self) -> Cluster:
+        """Read topics, groups and offsets; what could not be read stands in `warnings`."""
+        deadline, warnings = self.deadline(), Warnings()
+        metadata = self._metadata(deadline)
+        topics = kafka_topics.read_topics(self.admin, metadata.topics, deadline, warnings)
+        groups = self._groups(deadline, warnings)
+        if warnings.silent and not _any_offset(topics):
+            raise self._wrong_address(metadata)
+        return Cluster(
+            id=str(metadata.cluster_id),
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            bootstrap=self.bootstrap,
+            topics=topics,
+            groups=groups,
+            warnings=warnings.sentences(),
+        )
+
+    def topics(self, names: Iterable[str]) -> dict[str, Topic]:
+        """Return those of the topics that exist, by name, with offsets and settings."""
+        deadline, wanted = self.deadline(), set(names)
+        found = {n: t for n, t in self._metadata(deadline).topics.items() if n in wanted}
+        warnings = Warnings()
+        topics = kafka_topics.read_topics(self.admin, found, deadline, warnings)
+        if warnings.silent:
+            raise unreachable(self.bootstrap, self._hint)
+        return topics
+
+    def begin_end(
+        self, parts: Iterable[TopicPart]
+    ) -> dict[TopicPart, tuple[int | None, int | None]]:
+        """Return (begin, end) of each (topic, partition); None where it does not exist."""
+        found, errors = kafka_topics.begin_end(self.admin, parts, self.deadline())
+        self._raise_unless_missing(errors)
+        return found
+
+    def offsets_for_times(self, times: Mapping[TopicPart, int]) -> Offsets:
+        """Return the first offset at or after each time (ms since 1970, UTC).
+
+        None where there is no such record, or no such partition.
+        """
+        specs = {part: OffsetSpec.for_timestamp(ms) for part, ms in times.items()}
+        found, errors = kafka_topics.list_offsets(self.admin, specs, self.deadline())
+        self._raise_unless_missing(errors)
+        return {part: found.get(part) for part in times}
+
+    def describe_group(self, group_id: str) -> Group:
+        """Return one group with its offsets; one that Kafka does not list is `dead`, no members.
+
+        Raises RefusedError where the group may not be seen.
+        """
+        deadline = self.deadline()
+        try:
+            listing = kafka_groups.list_all(self.admin, deadline, Warnings())
+        except KafkaException as error:
+            raise translate(kafka_error(error), self.bootstrap, self._hint) from None
+        warnings = Warnings()
+        groups = kafka_groups.read_groups(self.admin, [group_id], listing, deadline, warnings)
+        for failure in warnings.errors:
+            raise translate(failure, self.bootstrap, self._hint)
+        return self._completed(groups, Warnings())[group_id]
+
+    def _client(self) -> AdminClient:
+        settings = {
+            **self.config,
+            "bootstrap.servers": self.bootstrap,
+            "error_cb": self._remember,
+            "log_level": 0,
+        }
+        try:
+            return AdminClient(settings)
+        except KafkaException as error:
+            raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}.") from None
+
+    def _remember(self, error: Any) -> None:
+        """Keep what a connection says of its failure: the call itself only says `timed out`."""
+        if error.code() != error._ALL_BROKERS_DOWN:
+            self._hint = error
+
+    def _metadata(self, deadline: Deadline) -> Any:
+        for seconds in FIRST_ANSWERS:
+            try:
+                return self.admin.list_topics(timeout=min(deadline.left, seconds))
+            except KafkaException as error:
+                self.admin.poll(0)
+                failure = kafka_error(error)
+            if failure.code() not in SILENT or nobody_listens(self._hint):
+                break
+        raise translate(failure, self.bootstrap, self._hint)
+
+    def _groups(self, deadline: Deadline, warnings: Warnings) -> dict[str, Group]:
+        try:
+            listing = kafka_groups.list_all(self.admin, deadline, warnings)
+        except KafkaException as error:
+            warnings.failed("list", {"groups": kafka_error(error)})
+            return {}
+        groups = kafka_groups.read_groups(self.admin, listing.ids, listing, deadline, warnings)
+        return self._completed(groups, warnings)
+
+    def _completed(self, groups: dict[str, Group], warnings: Warnings) -> dict[str, Group]:
+        """Fill in the groups whose type librdkafka can't tell, where the Java client is there."""
+        unknown = kafka_groups.unknown_types(groups)
+        if not unknown:
+            return groups
+        told = self._told(unknown, warnings)
+        return {
+            i: replace(told[i], offsets=told[i].offsets or g.offsets) if i in told else g
+            for i, g in groups.items()
+        }
+
+    def _told(self, unknown: list[str], warnings: Warnings) -> dict[str, Group]:
+        names = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+        if self.java is None:
+            warnings.add(
+                f"Type and members of {names} can't be told (a share or streams group): Kafka's "
+                "Java client is needed for them, and its jars were not found."
+            )
+            return {}
+        try:
+            return self.java.describe(unknown)
+        except HeadgateError as error:
+            warnings.add(f"Type and members of {names} could not be read: {error}")
+            return {}
+
+    def _raise_unless_missing(self, errors: Mapping[Any, Any]) -> None:
+        for error in errors.values():
+            if error.code() not in MISSING:
+                raise translate(error, self.bootstrap, self._hint)
+
+    def _wrong_address(self, metadata: Any) -> HeadgateError:
+        """A broker that answered and then stays silent is advertised under another address."""
+        self.admin.poll(0)
+        where = ", ".join(f"{b.host}:{b.port}" for b in metadata.brokers.values())
+        error = unreachable(self.bootstrap, self._hint)
+        return type(error)(
+            f"{error} It named {where} as its brokers: those addresses must be reachable from "
+            "here (advertised.listeners)."
+        )
+
+
+def _any_offset(topics: Mapping[str, Topic]) -> bool:
+    return any(p.end is not None for t in topics.values() for p in t.partitions)

@@ -1,0 +1,177 @@
+"""Groups of every type with members and committed offsets, as far as librdkafka can tell.
+
+librdkafka 2.16 knows the types classic and consumer. A share group, a streams group and a group
+that does not exist are all described as classic, dead and without members, and
+`list_consumer_groups` leaves share and streams groups out; only the deprecated `list_groups`
+names them. A group that is named there and not by the other is therefore of a type that can't be
+told here: its members are None, never none. Kafka's Java client tells them (`kafka_java`).
+"""
+
+from __future__ import annotations
+
+import warnings as python_warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka.admin import AdminClient
+
+from headgate.gateway.kafka_errors import Deadline, gather
+from headgate.gateway.kafka_topics import Warnings
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What the two listings say: every group's name, and what either of them knows of it."""
+
+    named: dict[str, Any]
+    typed: dict[str, Any]
+
+    @property
+    def ids(self) -> list[str]:
+        """Every group that exists and may be seen, sorted."""
+        return sorted({*self.named, *self.typed})
+
+
+def list_all(admin: AdminClient, deadline: Deadline, warnings: Warnings) -> Listing:
+    """Return every group that either listing names."""
+    named = {g.id: g for g in _list_groups(admin, deadline)}
+    future = admin.list_consumer_groups(request_timeout=deadline.left)
+    done, failed = gather({"groups": future}, deadline)
+    warnings.failed("list", failed)
+    typed = {g.group_id: g for g in done["groups"].valid} if done else {}
+    for error in done["groups"].errors if done else ():
+        warnings.failed("list", {"groups": error.args[0]})
+    return Listing(named, typed)
+
+
+def _list_groups(admin: AdminClient, deadline: Deadline) -> list[Any]:
+    with python_warnings.catch_warnings():
+        # Deprecated, and the only call of librdkafka that names share and streams groups.
+        python_warnings.simplefilter("ignore", DeprecationWarning)
+        return list(admin.list_groups(timeout=deadline.left))
+
+
+def read_groups(
+    admin: AdminClient,
+    ids: Iterable[str],
+    listing: Listing,
+    deadline: Deadline,
+    warnings: Warnings,
+) -> dict[str, Group]:
+    """Return the groups named `ids`, sorted: one describe call, offsets of all at once."""
+    wanted = sorted(ids)
+    offsets, no_offsets = committed(admin, wanted, deadline)
+    described, undescribed = _describe(admin, wanted, deadline)
+    warnings.failed("group", undescribed)
+    warnings.failed("offsets of group", no_offsets)
+    return {i: group_from(i, listing, described.get(i), offsets.get(i, ())) for i in wanted}
+
+
+def _describe(
+    admin: AdminClient, ids: list[str], deadline: Deadline
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    if not ids:
+        return {}, {}
+    return gather(admin.describe_consumer_groups(ids, request_timeout=deadline.left), deadline)
+
+
+def committed(
+    admin: AdminClient, ids: Iterable[str], deadline: Deadline
+) -> tuple[dict[str, tuple[GroupOffset, ...]], dict[str, Any]]:
+    """Return every committed offset by group, and errors by group; the calls run side by side."""
+    futures: dict[str, Any] = {}
+    for group in ids:
+        request = [ConsumerGroupTopicPartitions(group)]
+        futures |= admin.list_consumer_group_offsets(request, request_timeout=deadline.left)
+    done, failed = gather(futures, deadline)
+    return {group: _offsets(result) for group, result in done.items()}, failed
+
+
+def _offsets(result: Any) -> tuple[GroupOffset, ...]:
+    found = (
+        GroupOffset(
+            topic=tp.topic,
+            partition=tp.partition,
+            offset=tp.offset if tp.offset >= 0 else None,
+            leader_epoch=tp.leader_epoch,
+            metadata=tp.metadata or None,
+        )
+        for tp in result.topic_partitions
+        if tp.error is None
+    )
+    return tuple(sorted(found, key=lambda o: (o.topic, o.partition)))
+
+
+def group_from(
+    group_id: str, listing: Listing, description: Any, offsets: tuple[GroupOffset, ...]
+) -> Group:
+    """Return one group out of listings and description; a hidden or missing one is `dead`."""
+    named, typed = listing.named.get(group_id), listing.typed.get(group_id)
+    if typed is not None:
+        return _of_consumers(group_id, typed, description, offsets)
+    if named is not None and named.protocol_type:
+        return _of_another_protocol(group_id, named, offsets)
+    if named is not None:
+        return Group(id=group_id, offsets=offsets)
+    return Group(id=group_id, state="dead", members=(), offsets=offsets)
+
+
+def _of_consumers(
+    group_id: str, listed: Any, description: Any, offsets: tuple[GroupOffset, ...]
+) -> Group:
+    if description is None:
+        return Group(id=group_id, type=_type(listed.type), state=_state(listed), offsets=offsets)
+    # Brokers before 3.7 list no type; there a described group is a classic one.
+    word = _type(listed.type)
+    return Group(
+        id=group_id,
+        type=_type(description.type) if word is GroupType.UNKNOWN else word,
+        state=_state(description),
+        members=tuple(_member(m) for m in description.members),
+        offsets=offsets,
+    )
+
+
+def _of_another_protocol(group_id: str, listed: Any, offsets: tuple[GroupOffset, ...]) -> Group:
+    """A classic group of Kafka Connect, a schema registry and the like."""
+    return Group(
+        id=group_id,
+        type=GroupType.CLASSIC,
+        state=_hyphened(listed.state),
+        members=tuple(
+            Member(id=m.id, client_id=m.client_id, host=m.client_host) for m in listed.members
+        ),
+        offsets=offsets,
+    )
+
+
+def _member(member: Any) -> Member:
+    parts = member.assignment.topic_partitions if member.assignment else ()
+    return Member(
+        id=member.member_id,
+        client_id=member.client_id,
+        host=member.host,
+        instance_id=member.group_instance_id,
+        assignment=tuple(sorted((tp.topic, tp.partition) for tp in parts)),
+    )
+
+
+def _type(kind: Any) -> GroupType:
+    return GroupType(kind.name.lower())
+
+
+def _state(thing: Any) -> str:
+    return str(thing.state.name).lower()
+
+
+def _hyphened(word: str) -> str:
+    """Write `PreparingRebalance` as `preparing_rebalance`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in word).lstrip("_") or "unknown"
+
+
+def unknown_types(groups: Mapping[str, Group]) -> list[str]:
+    """Return the groups whose type could not be told."""
+    return [g.id for g in groups.values() if g.type is GroupType.UNKNOWN and g.members is None]

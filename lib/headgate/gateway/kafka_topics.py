@@ -1,0 +1,135 @@
+"""Topics with offsets and settings, each kind of look-up sent once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
+
+from headgate.gateway.kafka_errors import SILENT, Deadline, gather
+from headgate.model.cluster import Partition, Topic
+
+TopicPart = tuple[str, int]
+Offsets = dict[TopicPart, int | None]
+INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+
+
+class Warnings:
+    """What could not be read, one sentence per topic or group and reason."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, None] = {}
+        self.errors: list[Any] = []
+
+    @property
+    def silent(self) -> bool:
+        """Whether something was not answered at all."""
+        return any(error.code() in SILENT for error in self.errors)
+
+    def add(self, sentence: str) -> None:
+        """Keep a sentence once."""
+        self._seen.setdefault(sentence)
+
+    def failed(self, what: str, errors: Mapping[str, Any]) -> None:
+        """Say that `what` of each name could not be read, and why."""
+        for name, error in errors.items():
+            self.errors.append(error)
+            self.add(f"{what} of {name} could not be read: {error.str()}.")
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the sentences in the order in which they came up."""
+        return tuple(self._seen)
+
+
+def list_offsets(
+    admin: AdminClient, specs: Mapping[TopicPart, OffsetSpec], deadline: Deadline
+) -> tuple[Offsets, dict[TopicPart, Any]]:
+    """Return offsets and errors by partition, from one call; -1 (no such record) is None."""
+    if not specs:
+        return {}, {}
+    request = {TopicPartition(t, p): spec for (t, p), spec in specs.items()}
+    futures = admin.list_offsets(request, request_timeout=deadline.left)
+    done, failed = gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
+    return {k: r.offset if r.offset >= 0 else None for k, r in done.items()}, failed
+
+
+def begin_end(
+    admin: AdminClient, parts: Iterable[TopicPart], deadline: Deadline
+) -> tuple[dict[TopicPart, tuple[int | None, int | None]], dict[str, Any]]:
+    """Return (begin, end) of each partition, None where unknown, and one error per topic."""
+    wanted = tuple(parts)
+    begin, no_begin = list_offsets(admin, dict.fromkeys(wanted, OffsetSpec.earliest()), deadline)
+    end, no_end = list_offsets(admin, dict.fromkeys(wanted, OffsetSpec.latest()), deadline)
+    errors = {topic: error for (topic, _), error in {**no_begin, **no_end}.items()}
+    return {p: (begin.get(p), end.get(p)) for p in wanted}, errors
+
+
+def read_topics(
+    admin: AdminClient, metadata: Mapping[str, Any], deadline: Deadline, warnings: Warnings
+) -> dict[str, Topic]:
+    """Return the topics of `metadata` (librdkafka's, by name); what vanished since is left out."""
+    alive = {name: topic for name, topic in metadata.items() if topic.error is None}
+    warnings.failed("topic", {n: t.error for n, t in metadata.items() if t.error is not None})
+    parts = [(name, p) for name, topic in alive.items() for p in topic.partitions]
+    offsets, no_offsets = begin_end(admin, parts, deadline)
+    configs, no_configs = _configs(admin, alive, deadline)
+    details, _ = _descriptions(admin, alive, deadline)
+    warnings.failed("offsets", no_offsets)
+    warnings.failed("settings", no_configs)
+    return {
+        name: _topic(alive[name], offsets, configs.get(name, {}), details.get(name))
+        for name in sorted(alive)
+    }
+
+
+def _configs(
+    admin: AdminClient, names: Iterable[str], deadline: Deadline
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
+    if not resources:
+        return {}, {}
+    futures = admin.describe_configs(resources, request_timeout=deadline.left)
+    return gather({resource.name: f for resource, f in futures.items()}, deadline)
+
+
+def _descriptions(
+    admin: AdminClient, names: Iterable[str], deadline: Deadline
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    wanted = list(names)
+    if not wanted:
+        return {}, {}
+    futures = admin.describe_topics(TopicCollection(wanted), request_timeout=deadline.left)
+    return gather(futures, deadline)
+
+
+def _topic(
+    metadata: Any,
+    offsets: Mapping[TopicPart, tuple[int | None, int | None]],
+    config: Mapping[str, Any],
+    description: Any,
+) -> Topic:
+    name = metadata.topic
+    numbers = sorted(metadata.partitions)
+    return Topic(
+        name=name,
+        id=str(description.topic_id) if description else None,
+        partitions=tuple(
+            Partition(number=n, begin=offsets[name, n][0], end=offsets[name, n][1]) for n in numbers
+        ),
+        internal=description.is_internal if description else name in INTERNAL,
+        retention_ms=_whole(config, "retention.ms"),
+        retention_bytes=_whole(config, "retention.bytes"),
+        cleanup_policy=_word(config, "cleanup.policy"),
+    )
+
+
+def _word(config: Mapping[str, Any], key: str) -> str | None:
+    entry = config.get(key)
+    return None if entry is None or entry.value is None else str(entry.value)
+
+
+def _whole(config: Mapping[str, Any], key: str) -> int | None:
+    word = _word(config, key)
+    return None if word is None else int(word)
