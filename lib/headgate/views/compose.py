@@ -1,0 +1,166 @@
+"""Look at a sketch through a lens and place what is left: the one way to make a scene."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+
+from headgate.views.labels import shorten, text_width
+from headgate.views.layered.arrange import Flow
+from headgate.views.layout import Item, Layout, best_layout
+from headgate.views.scene import (
+    Lens,
+    Look,
+    Scene,
+    SceneBox,
+    SceneEdge,
+    SceneNode,
+    Sketch,
+    SketchEdge,
+    SketchNode,
+    Status,
+    worst,
+)
+
+HEIGHT = 34.0
+NARROWEST = 92.0
+EVERYTHING = Lens()
+PILLS = frozenset({Look.TOPIC, Look.REPARTITION})
+PILL_ROOM, CHIP_ROOM, COUNT_ROOM, TITLE_ROOM = 52.0, 48.0, 34.0, 64.0
+
+
+def compose(sketch: Sketch, lens: Lens = EVERYTHING) -> Scene:
+    """Return the scene; pure and deterministic."""
+    seen = _seen(sketch, lens)
+    shown = _collapse(seen, lens.collapsed)
+    layout = _place(shown, seen, lens)
+    return _scene(shown, seen, layout)
+
+
+def _seen(sketch: Sketch, lens: Lens) -> Sketch:
+    """Leave out what focus and only-changes hide."""
+    known = {n.id for n in sketch.nodes}
+    if lens.focus in known:
+        return _restricted(sketch, _around(sketch, [lens.focus or ""], lens.hops))
+    if lens.only_changes:
+        changed = [n.id for n in sketch.nodes if n.status is not Status.SAME or n.marks]
+        return _restricted(sketch, _around(sketch, changed, 1))
+    return sketch
+
+
+def _around(sketch: Sketch, seeds: Iterable[str], hops: int) -> set[str]:
+    """Return the nodes within `hops` edges of the seeds, in either direction."""
+    beside: dict[str, list[str]] = {}
+    for edge in sketch.edges:
+        beside.setdefault(edge.source, []).append(edge.target)
+        beside.setdefault(edge.target, []).append(edge.source)
+    distance = dict.fromkeys(seeds, 0)
+    queue = deque(distance)
+    while queue:
+        node = queue.popleft()
+        if distance[node] < hops:
+            for other in beside.get(node, ()):
+                if other not in distance:
+                    distance[other] = distance[node] + 1
+                    queue.append(other)
+    return set(distance)
+
+
+def _restricted(sketch: Sketch, kept: set[str]) -> Sketch:
+    nodes = tuple(n for n in sketch.nodes if n.id in kept)
+    edges = tuple(e for e in sketch.edges if e.source in kept and e.target in kept)
+    return Sketch(nodes, edges, sketch.boxes, sketch.is_diff)
+
+
+def _collapse(sketch: Sketch, collapsed: frozenset[str]) -> Sketch:
+    """Replace the nodes of each collapsed box by one that has the worst of their statuses."""
+    stand_in = {n.id: n.box for n in sketch.nodes if n.box in collapsed}
+    groups = {
+        box.id: SketchNode(
+            id=box.id,
+            look=Look.GROUP,
+            label=f"{box.title} / {box.detail}" if box.detail else box.title,
+            status=worst(n.status for n in sketch.nodes if n.box == box.id),
+            marks=tuple(dict.fromkeys(m for n in sketch.nodes if n.box == box.id for m in n.marks)),
+        )
+        for box in sketch.boxes
+        if box.id in set(stand_in.values())
+    }
+    nodes = [n for n in sketch.nodes if n.id not in stand_in]
+    edges: dict[tuple[str, str], list[Status]] = {}
+    for edge in sketch.edges:
+        source = stand_in.get(edge.source) or edge.source
+        target = stand_in.get(edge.target) or edge.target
+        if source != target or edge.source == edge.target:
+            edges.setdefault((source, target), []).append(edge.status)
+    merged = tuple(SketchEdge(a, b, _joint_status(s)) for (a, b), s in edges.items())
+    return Sketch((*nodes, *groups.values()), merged, sketch.boxes, sketch.is_diff)
+
+
+def _joint_status(statuses: list[Status]) -> Status:
+    """Parallel edges are added or removed only where all of them are."""
+    return statuses[0] if len(set(statuses)) == 1 else Status.SAME
+
+
+def _place(shown: Sketch, seen: Sketch, lens: Lens) -> Layout:
+    counts = Counter(n.box for n in seen.nodes)
+    items = [
+        Item(n.id, _width(n, counts.get(n.id)), HEIGHT, n.box)
+        for n in shown.nodes
+    ]  # fmt: skip
+    titles = {
+        b.id: text_width(shorten(b.title)) * 1.04 + text_width(b.detail) + TITLE_ROOM
+        for b in shown.boxes
+    }
+    pairs = [(e.source, e.target) for e in shown.edges]
+    return best_layout(items, pairs, view=lens.view, box_widths=titles)
+
+
+def _width(node: SketchNode, count: int | None) -> float:
+    room = PILL_ROOM if node.look in PILLS else CHIP_ROOM
+    if node.look is Look.GROUP and count:
+        room += COUNT_ROOM
+    return max(NARROWEST, round(text_width(shorten(node.label)) + room))
+
+
+def _scene(shown: Sketch, seen: Sketch, layout: Layout) -> Scene:
+    counts = Counter(n.box for n in seen.nodes)
+    box_of = {n.id: n.box for n in shown.nodes}
+    nodes = tuple(_scene_node(n, counts.get(n.id), layout) for n in shown.nodes)
+    edges = tuple(
+        SceneEdge(e.source, e.target, _rounded(layout.routes[e.source, e.target]),
+                  _flow(layout, box_of[e.source], box_of[e.target]), e.status)
+        for e in shown.edges
+    )  # fmt: skip
+    boxes = tuple(
+        SceneBox(
+            id=b.id, title=shorten(b.title), detail=b.detail,
+            x=round(r.x, 1), y=round(r.y, 1),
+            width=round(r.width, 1), height=round(r.height, 1),
+        )
+        for b in shown.boxes
+        if (r := layout.boxes.get(b.id))
+    )  # fmt: skip
+    statuses = Counter(n.status for n in seen.nodes)
+    return Scene(
+        nodes, edges, boxes, round(layout.width, 1), round(layout.height, 1),
+        shown.is_diff, dict(statuses),
+    )  # fmt: skip
+
+
+def _scene_node(node: SketchNode, count: int | None, layout: Layout) -> SceneNode:
+    x, y = layout.centres[node.id]
+    return SceneNode(
+        id=node.id, look=node.look, label=node.label, text=shorten(node.label),
+        x=round(x, 1), y=round(y, 1), width=_width(node, count), height=HEIGHT,
+        box=node.box, status=node.status, marks=node.marks,
+        count=count if node.look is Look.GROUP else None,
+    )  # fmt: skip
+
+
+def _flow(layout: Layout, one: str | None, other: str | None) -> Flow:
+    return layout.inner if one is not None and one == other else layout.outer
+
+
+def _rounded(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    return tuple((round(x, 1), round(y, 1)) for x, y in points)

@@ -1,0 +1,36 @@
+"""Which look an operator has; joins and aggregations are looks, not kinds."""
+
+from __future__ import annotations
+
+from headgate.model.topology import NodeKind
+from headgate.views.scene import Look
+
+BY_KIND: dict[str, Look] = {
+    NodeKind.SOURCE: Look.SOURCE,
+    NodeKind.REPARTITION: Look.REPARTITION,
+    NodeKind.STATE_STORE: Look.STORE,
+    NodeKind.SINK: Look.SINK,
+}
+AGGREGATIONS = frozenset(
+    {
+        "aggregate",
+        "session_aggregate",
+        "deduplicate",
+        "deduplicate_within_watermark",
+        "limit",
+        "map_groups",
+        "transform_with_state",
+        "count",
+        "reduce",
+    }
+)
+"""Operators that keep something for many records: drawn like aggregations."""
+
+
+def look_of(kind: str, operator: str) -> Look:
+    """Return the look of a node; what is not known is drawn like a projection."""
+    if kind in BY_KIND:
+        return BY_KIND[kind]
+    if "join" in operator or operator == "union":
+        return Look.JOIN
+    return Look.AGGREGATION if operator in AGGREGATIONS else Look.PROJECTION
