@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, OffsetSpec
@@ -25,6 +25,7 @@ from headgate.gateway.kafka_errors import (
     translate,
     unreachable,
 )
+from headgate.gateway.kafka_java import JavaAdmin
 from headgate.gateway.kafka_topics import Offsets, TopicPart, Warnings
 from headgate.model.cluster import Cluster, Group, Topic
 
@@ -33,18 +34,12 @@ TIMEOUT = 9.0
 FIRST_ANSWERS = (2.0, 4.0)
 
 
-class GroupReader(Protocol):
-    """Who can tell share and streams groups: `kafka_java.JavaAdmin`."""
-
-    def describe(self, ids: Iterable[str]) -> dict[str, Group]:
-        """Return those of `ids` that exist, with type, state and members."""
-
-
 class Kafka:
     """One cluster at `bootstrap`; `config` are librdkafka's settings.
 
-    `java` completes groups that librdkafka can't tell. `timeout` limits one call, in seconds.
-    Raises UnreachableError where nothing answers, ConfigError for settings it does not take.
+    `java` completes groups that librdkafka can't tell, and is not closed with this object.
+    `timeout` limits one call, in seconds. Raises UnreachableError where nothing answers,
+    ConfigError for settings that the client does not take.
     """
 
     def __init__(
@@ -52,7 +47,7 @@ class Kafka:
         bootstrap: str,
         config: Mapping[str, str] | None = None,
         *,
-        java: GroupReader | None = None,
+        java: JavaAdmin | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
         self.bootstrap = bootstrap

@@ -1,0 +1,280 @@
+"""Kafka's own Java admin client, for what librdkafka can't do: share and streams groups, deleting
+single offsets, sizes of log directories.
+
+A JVM of its own is started at the first use and kept. It listens on loopback only and asks for a
+token. It ends when its standard input closes, that is with this process however that ends; a
+signal for the parent's death would come too early here, because Linux sends it when the *thread*
+that started the child ends, and a page's thread does after each draw.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+
+from headgate.errors import HeadgateError, RefusedError, SetupError, StepError, UnreachableError
+from headgate.gateway.kafka_java_config import java_config
+from headgate.gateway.kafka_topics import TopicPart
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member
+
+JVM = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+MISSING = ("GroupIdNotFoundException",)
+FORBIDDEN = ("AuthorizationException",)
+SILENT = ("TimeoutException", "DisconnectException", "KafkaException: Failed to create")
+TIMEOUT_MS = 8000
+
+
+class JavaAdmin:
+    """Kafka's Java client for one cluster; `class_path` holds the broker's jars.
+
+    Methods are safe to call from several threads. Errors are ours: UnreachableError,
+    RefusedError (a missing right), StepError (Kafka said no), SetupError (no Java).
+    """
+
+    def __init__(
+        self, bootstrap: str, config: Mapping[str, str] | None = None, *, class_path: str
+    ) -> None:
+        self.bootstrap = bootstrap
+        self._config = java_config(bootstrap, config or {}, timeout_ms=TIMEOUT_MS)
+        self._class_path = class_path
+        self._lock = threading.RLock()
+        self._gateway: Any = None
+        self._process: Any = None
+        self._admin: Any = None
+
+    def close(self) -> None:
+        """End the JVM; the next call starts another one."""
+        with self._lock:
+            gateway, process = self._gateway, self._process
+            self._gateway = self._process = self._admin = None
+        if gateway is not None:
+            gateway.shutdown()
+        if process is not None:
+            process.stdin.close()
+            process.wait(timeout=10)
+
+    def group_types(self) -> dict[str, GroupType]:
+        """Return the type of every group of every type."""
+        with self._call() as admin:
+            return {
+                g.groupId(): _type(g.type().get()) if g.type().isPresent() else GroupType.UNKNOWN
+                for g in _each(admin.listGroups().all().get())
+            }
+
+    def describe(self, ids: Iterable[str]) -> dict[str, Group]:
+        """Return the share and streams groups among `ids`, with state, members and offsets.
+
+        A share group's offset is the start offset of its share partition. Groups of other types
+        and groups that are gone are left out.
+        """
+        wanted, types = set(ids), self.group_types()
+        share = [i for i in sorted(wanted) if types.get(i) is GroupType.SHARE]
+        streams = [i for i in sorted(wanted) if types.get(i) is GroupType.STREAMS]
+        with self._call() as admin:
+            return {**self._share_groups(admin, share), **self._streams_groups(admin, streams)}
+
+    def delete_offsets(self, group: str, parts: Iterable[TopicPart]) -> dict[TopicPart, str]:
+        """Delete committed offsets; return why by partition for those that Kafka refused."""
+        wanted, refused = list(parts), {}
+        with self._call() as admin:
+            keys = {part: self._partition(part) for part in wanted}
+            result = admin.deleteConsumerGroupOffsets(group, set(keys.values()))
+            for part, key in keys.items():
+                try:
+                    result.partitionResult(key).get()
+                except Py4JJavaError as error:
+                    refused[part] = _cause(error)
+        return refused
+
+    def log_sizes(self) -> dict[TopicPart, int]:
+        """Return bytes on disk by partition: the largest replica's, without ones on the move."""
+        sizes: dict[TopicPart, int] = {}
+        with self._call() as admin:
+            nodes = [node.id() for node in _each(admin.describeCluster().nodes().get())]
+            for folders in admin.describeLogDirs(nodes).allDescriptions().get().values():
+                for folder in folders.values():
+                    for tp, replica in folder.replicaInfos().items():
+                        if not replica.isFuture():
+                            part = (tp.topic(), tp.partition())
+                            sizes[part] = max(sizes.get(part, 0), replica.size())
+        return sizes
+
+    @contextmanager
+    def _call(self) -> Iterator[Any]:
+        """Give the client to one call, and turn what Java throws into ours."""
+        try:
+            yield self._connected()
+        except Py4JJavaError as error:
+            raise self._translate(_cause(error)) from None
+        except (Py4JNetworkError, Py4JError, ConnectionError) as error:
+            self.close()
+            raise UnreachableError(f"Kafka's Java client ended: {error}.") from None
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._process is not None and self._process.poll() is not None:
+                self._gateway = self._process = self._admin = None
+            if self._admin is None:
+                self._gateway = self._gateway or self._launch()
+                self._admin = self._create(self._gateway.jvm)
+            return self._admin
+
+    def _launch(self) -> Any:
+        try:
+            port, token, self._process = launch_gateway(
+                jarpath=_py4j_jar(),
+                classpath=self._class_path,
+                javaopts=JVM,
+                die_on_exit=True,
+                redirect_stdout=subprocess.DEVNULL,
+                redirect_stderr=subprocess.DEVNULL,
+                java_path=None,
+                enable_auth=True,
+                return_proc=True,
+            )
+        except (OSError, ValueError, Py4JError) as error:
+            raise SetupError(f"Java could not be started: {error}; install Java 17+.") from None
+        return JavaGateway(
+            gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
+        )
+
+    def _create(self, jvm: Any) -> Any:
+        return jvm.org.apache.kafka.clients.admin.Admin.create(self._config)
+
+    def _partition(self, part: TopicPart) -> Any:
+        return self._gateway.jvm.org.apache.kafka.common.TopicPartition(*part)
+
+    def _translate(self, why: str) -> HeadgateError:
+        if any(word in why for word in FORBIDDEN):
+            return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}.")
+        if any(word in why for word in SILENT):
+            return UnreachableError(f"Kafka at {self.bootstrap} does not answer: {why}.")
+        return StepError(f"Kafka at {self.bootstrap} said no: {why}.")
+
+    def _share_groups(self, admin: Any, ids: list[str]) -> dict[str, Group]:
+        if not ids:
+            return {}
+        futures = admin.describeShareGroups(ids).describedGroups()
+        spec = self._gateway.jvm.org.apache.kafka.clients.admin.ListShareGroupOffsetsSpec()
+        offsets = admin.listShareGroupOffsets(dict.fromkeys(ids, spec))
+        described = {i: _unless_missing(futures[i]) for i in ids}
+        return {
+            i: _share_group(i, d, _unless_missing(offsets.partitionsToOffsetInfo(i)))
+            for i, d in described.items()
+            if d is not None
+        }
+
+    def _streams_groups(self, admin: Any, ids: list[str]) -> dict[str, Group]:
+        if not ids:
+            return {}
+        futures = admin.describeStreamsGroups(ids).describedGroups()
+        described = {i: _unless_missing(futures[i]) for i in ids}
+        return {i: _streams_group(i, d) for i, d in described.items() if d is not None}
+
+
+def _share_group(group_id: str, described: Any, offsets: Any) -> Group:
+    return Group(
+        id=group_id,
+        type=GroupType.SHARE,
+        state=_word(described.groupState()),
+        members=tuple(
+            Member(
+                id=m.consumerId(),
+                client_id=m.clientId(),
+                host=m.host(),
+                assignment=tuple(
+                    sorted((tp.topic(), tp.partition()) for tp in m.assignment().topicPartitions())
+                ),
+            )
+            for m in _each(described.members())
+        ),
+        offsets=tuple(sorted(_share_offsets(offsets or {}), key=lambda o: (o.topic, o.partition))),
+    )
+
+
+def _share_offsets(offsets: Any) -> Iterator[GroupOffset]:
+    for tp, info in offsets.items():
+        if info is not None:
+            yield GroupOffset(topic=tp.topic(), partition=tp.partition(), offset=info.startOffset())
+
+
+def _streams_group(group_id: str, described: Any) -> Group:
+    topics = {
+        s.subtopologyId(): [*s.sourceTopics(), *s.repartitionSourceTopics().keys()]
+        for s in _each(described.subtopologies())
+    }
+    return Group(
+        id=group_id,
+        type=GroupType.STREAMS,
+        state=_word(described.groupState()),
+        members=tuple(
+            Member(
+                id=m.memberId(),
+                client_id=m.clientId(),
+                host=m.clientHost(),
+                instance_id=m.instanceId().orElse(None),
+                assignment=tuple(sorted(_tasks(m.assignment().activeTasks(), topics))),
+            )
+            for m in _each(described.members())
+        ),
+    )
+
+
+def _tasks(tasks: Any, topics: Mapping[str, list[str]]) -> Iterator[TopicPart]:
+    """A task of partition p reads partition p of each input of its sub-topology."""
+    for task in tasks:
+        for topic in topics.get(task.subtopologyId(), ()):
+            for partition in task.partitions():
+                yield topic, partition
+
+
+def _each(collection: Any) -> Any:
+    """Return what can be iterated: py4j does so for lists and sets, not for every collection."""
+    return collection.toArray()
+
+
+def _unless_missing(future: Any) -> Any:
+    """Return the future's value, None where the group went away in between."""
+    try:
+        return future.get()
+    except Py4JJavaError as error:
+        if any(word in _cause(error) for word in MISSING):
+            return None
+        raise
+
+
+def _cause(error: Py4JJavaError) -> str:
+    """Return class and message of what a future's ExecutionException wraps."""
+    thrown = error.java_exception
+    inner = thrown.getCause() or thrown
+    return f"{inner.getClass().getSimpleName()}: {inner.getMessage()}".rstrip(".")
+
+
+def _type(kind: Any) -> GroupType:
+    try:
+        return GroupType(str(kind.toString()).lower())
+    except ValueError:
+        return GroupType.UNKNOWN
+
+
+def _word(state: Any) -> str:
+    """Write `NotReady` as `not_ready`."""
+    text = str(state.toString())
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in text).lstrip("_")
+
+
+def _py4j_jar() -> str:
+    """Return py4j's jar: PySpark brings it beside its own jars."""
+    import pyspark
+
+    jars = sorted((Path(pyspark.__file__).parent / "jars").glob("py4j-*.jar"))
+    if not jars:
+        raise SetupError("PySpark's folder has no py4j jar: install PySpark anew.")
+    return str(jars[-1])
