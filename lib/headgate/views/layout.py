@@ -12,7 +12,9 @@ from headgate.views.routing import Placed, Router
 MAX_ZOOM = 1.15
 """Small graphs are not blown up beyond this."""
 MIXED_FLOW = 0.9
-"""How much less a picture is worth whose boxes flow across the rest."""
+"""How much less a picture is worth whose boxes flow across the rest ..."""
+COLUMNS = 0.97
+"""... unless it reads from left to right, box by box, each from top to bottom."""
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
 FLOWS = ((Flow.RIGHT, Flow.RIGHT), (Flow.DOWN, Flow.DOWN), (Flow.RIGHT, Flow.DOWN),
@@ -97,7 +99,9 @@ def best_layout(
 
 
 def _worth(layout: Layout, view: tuple[float, float]) -> float:
-    return layout.zoom(view) * (1.0 if layout.inner is layout.outer else MIXED_FLOW)
+    if layout.inner is layout.outer:
+        return layout.zoom(view)
+    return layout.zoom(view) * (COLUMNS if layout.outer is Flow.RIGHT else MIXED_FLOW)
 
 
 def lay_out(

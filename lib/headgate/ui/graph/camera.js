@@ -1,0 +1,136 @@
+/* Pan, zoom and the minimap: where the world stands in the canvas. */
+const FIT_MOST = 1.15, READABLE = 0.75, FAR = 0.34, NEAREST = 3, FARTHEST = 0.03;
+const EDGE = 22, FOOT = 46, MAP_WIDTH = 176, MAP_HEIGHT = 116;
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+class Camera {
+  constructor(host) {
+    this.host = host;
+    this.canvas = host.querySelector(".canvas");
+    this.world = host.querySelector(".world");
+    this.map = host.querySelector(".minimap");
+    this.x = this.y = 0;
+    this.zoom = 1;
+    this.touched = false;
+    this.size = [1, 1];
+  }
+
+  get room() { return [this.host.clientWidth, this.host.clientHeight]; }
+
+  fitting() {
+    const [w, h] = this.room;
+    return Math.min(FIT_MOST, (w - 2 * EDGE - 16) / this.size[0], (h - 2 * EDGE - FOOT) / this.size[1]);
+  }
+
+  /* The first look: everything where it stays readable, else from the start (or around `node`). */
+  frame(node) {
+    this.touched = false;
+    const fits = this.fitting();
+    this.zoom = Math.max(fits, READABLE);
+    const [w, h] = this.room, wide = this.size[0] * this.zoom, high = this.size[1] * this.zoom;
+    this.x = wide + 2 * EDGE <= w ? (w - wide) / 2 : EDGE;
+    this.y = high + EDGE + FOOT <= h ? Math.max(EDGE, (h - FOOT - high) / 2) : EDGE;
+    if (node && fits < READABLE) this.centre(node);
+    this.request();
+  }
+
+  showAll() {
+    const [w, h] = this.room;
+    this.touched = false;
+    this.zoom = Math.max(FARTHEST, this.fitting());
+    this.glide((w - this.size[0] * this.zoom) / 2, Math.max(EDGE, (h - FOOT - this.size[1] * this.zoom) / 2));
+  }
+
+  centre(node) {
+    const [w, h] = this.room, wide = this.size[0] * this.zoom, high = this.size[1] * this.zoom;
+    const inside = (at, room, size) => Math.min(EDGE, Math.max(room - EDGE - size, at));
+    this.x = wide + 2 * EDGE > w ? inside(w / 2 - node.x * this.zoom, w, wide) : (w - wide) / 2;
+    this.y = high + EDGE + FOOT > h ? inside(h / 2 - node.y * this.zoom, h - FOOT, high) : (h - FOOT - high) / 2;
+    this.request();
+  }
+
+  /* Bring a node into view if it is not. */
+  reveal(node) {
+    const [w, h] = this.room, k = this.zoom;
+    const x = node.x * k + this.x, y = node.y * k + this.y, dx = (node.width * k) / 2 + 12, dy = 30;
+    if (x - dx > 0 && x + dx < w && y - dy > 0 && y + dy < h) return;
+    this.glide(w / 2 - node.x * k, h / 2 - node.y * k);
+  }
+
+  glide(x, y) {
+    if (still()) { this.x = x; this.y = y; this.request(); return; }
+    const from = [this.x, this.y], begun = performance.now();
+    const run = (this.run = (now) => {
+      if (this.run !== run) return;
+      const t = Math.min(1, (now - begun) / 180), ease = 1 - (1 - t) ** 3;
+      this.x = from[0] + (x - from[0]) * ease;
+      this.y = from[1] + (y - from[1]) * ease;
+      this.apply();
+      if (t < 1) requestAnimationFrame(run);
+    });
+    requestAnimationFrame(run);
+  }
+
+  zoomAt(factor, x, y) {
+    const zoom = Math.min(NEAREST, Math.max(FARTHEST, this.zoom * factor));
+    this.x = x - ((x - this.x) * zoom) / this.zoom;
+    this.y = y - ((y - this.y) * zoom) / this.zoom;
+    this.zoom = zoom;
+    this.touched = true;
+    this.request();
+  }
+
+  moveTo(x, y) {
+    this.x = x;
+    this.y = y;
+    this.touched = true;
+    this.request();
+  }
+
+  request() {
+    this.run = null;
+    if (!this.pending) this.pending = requestAnimationFrame(() => this.apply());
+  }
+
+  apply() {
+    this.pending = 0;
+    this.world.setAttribute("transform", `translate(${this.x},${this.y}) scale(${this.zoom})`);
+    this.canvas.classList.toggle("far", this.zoom < FAR);
+    this.host.style.backgroundPosition = `${this.x}px ${this.y}px`;
+    this.drawFrame();
+  }
+
+  /* The minimap appears as soon as something is out of view. */
+  drawMap(scene) {
+    const scale = Math.min(MAP_WIDTH / scene.width, MAP_HEIGHT / scene.height);
+    this.scale = scale;
+    this.map.setAttribute("width", scene.width * scale + 12);
+    this.map.setAttribute("height", scene.height * scale + 12);
+    const rect = (kind, x, y, w, h, more = "") => `<rect class="${kind}" x="${x}" y="${y}" width="${w}" height="${h}" ${more}/>`;
+    const dots = scene.nodes.map((n) => rect("dot", n.x - n.width / 2, n.y - n.height / 2, n.width, n.height,
+      `rx="8" style="--hue:var(--hg-${n.look});--status:var(--hg-${n.status})"${statusAttributes(n.status)}`));
+    this.map.innerHTML = `<g transform="translate(6,6) scale(${scale})">` +
+      scene.boxes.map((b) => rect("area", b.x, b.y, b.width, b.height, 'rx="14"')).join("") + dots.join("") +
+      `<rect class="frame" rx="6"/></g>`;
+  }
+
+  drawFrame() {
+    const [w, h] = this.room, k = this.zoom;
+    const out = this.x < -1 || this.y < -1 || this.x + this.size[0] * k > w + 1 || this.y + this.size[1] * k > h + 1;
+    this.map.toggleAttribute("hidden", !out);
+    const frame = this.map.querySelector(".frame");
+    if (!out || !frame) return;
+    const left = Math.max(0, -this.x / k), top = Math.max(0, -this.y / k);
+    const right = Math.min(this.size[0], (w - this.x) / k), bottom = Math.min(this.size[1], (h - this.y) / k);
+    frame.setAttribute("x", left);
+    frame.setAttribute("y", top);
+    frame.setAttribute("width", Math.max(0, right - left));
+    frame.setAttribute("height", Math.max(0, bottom - top));
+  }
+
+  jump(event) {
+    const area = this.map.getBoundingClientRect(), [w, h] = this.room;
+    const x = (event.clientX - area.left - 6) / this.scale, y = (event.clientY - area.top - 6) / this.scale;
+    this.moveTo(w / 2 - x * this.zoom, h / 2 - y * this.zoom);
+  }
+}

@@ -1,0 +1,239 @@
+/* The component: keeps the picture, the selection and the camera over reruns of the page.
+
+   In:  data {scene, words, picture, selected, hits, query, notes}
+   Out: state `selected` (a node's id or null), trigger `toggled` (a box's id). */
+const KEPT = new WeakMap();
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+class Graph {
+  constructor(host) {
+    this.host = host;
+    this.camera = new Camera(host);
+    this.tip = host.querySelector(".tip");
+    this.canvas = this.camera.canvas;
+    this.world = this.camera.world;
+    this.listen();
+    this.watch = new ResizeObserver(() => this.resized());
+  }
+
+  show(data, send) {
+    this.send = send;
+    this.words = data.words;
+    this.hits = new Set(data.hits);
+    this.searching = Boolean(data.query);
+    const content = JSON.stringify(data.scene);
+    if (content !== this.content) this.draw(data, content);
+    if (this.wanted !== data.selected) {
+      this.wanted = this.selected = data.selected;
+      const node = this.nodes.get(this.selected);
+      if (node) this.camera.reveal(node);
+    }
+    this.note(data.notes);
+    this.mark();
+  }
+
+  draw(data, content) {
+    const anchor = this.content && this.picture === data.picture ? this.anchor() : null;
+    this.content = content;
+    this.scene = data.scene;
+    this.nodes = new Map(data.scene.nodes.map((n) => [n.id, n]));
+    this.camera.size = [data.scene.width, data.scene.height];
+    this.world.innerHTML = drawWorld(data.scene, data.words);
+    this.world.classList.toggle("diff", data.scene.is_diff);
+    this.host.querySelector(".legend").innerHTML = drawLegend(data.scene, data.words);
+    this.camera.drawMap(data.scene);
+    this.room = String(this.camera.room);
+    if (anchor) this.keep(anchor);
+    else this.camera.frame(this.nodes.get(data.selected) || this.worst());
+    this.picture = data.picture;
+    this.hovered = null;
+  }
+
+  worst() {
+    const order = Object.keys(this.words.statuses);
+    const bad = (n) => order.indexOf(n.status);
+    const first = [...this.nodes.values()].sort((a, b) => bad(a) - bad(b))[0];
+    return this.scene.is_diff && first && first.status !== "same" ? first : null;
+  }
+
+  /* What must not move when a box is opened or closed: that box, else nothing. */
+  anchor() {
+    const id = this.toggled;
+    this.toggled = null;
+    const at = id && this.place(id);
+    return { id, at, touched: this.camera.touched };
+  }
+
+  place(id) {
+    const box = this.scene.boxes.find((b) => b.id === id);
+    if (box) return [box.x, box.y];
+    const node = this.nodes.get(id);
+    return node ? [node.x - node.width / 2, node.y - node.height / 2] : null;
+  }
+
+  keep({ id, at, touched }) {
+    const now = at && this.place(id), camera = this.camera;
+    if (!touched && !(now && camera.fitting() < READABLE)) return camera.frame(this.nodes.get(this.selected));
+    if (now) camera.moveTo(camera.x + (at[0] - now[0]) * camera.zoom, camera.y + (at[1] - now[1]) * camera.zoom);
+    camera.request();
+  }
+
+  /* Live numbers change without drawing anything anew. */
+  note(notes) {
+    for (const element of this.world.querySelectorAll(".node, .box")) {
+      const text = notes[element.dataset.id] || "", place = element.querySelector("text.note");
+      if (place && place.textContent !== text) place.textContent = text;
+    }
+  }
+
+  mark() {
+    const centre = this.hovered || this.selected, keep = new Set(centre ? [centre] : []);
+    for (const edge of this.world.querySelectorAll(".edge")) {
+      const { source, target } = edge.dataset, on = centre && (source === centre || target === centre);
+      edge.classList.toggle("on", Boolean(on));
+      if (on) keep.add(source).add(target);
+    }
+    for (const node of this.world.querySelectorAll(".node")) {
+      const id = node.dataset.id, selected = id === this.selected;
+      node.classList.toggle("selected", selected);
+      node.classList.toggle("hit", this.hits.has(id));
+      node.classList.toggle("keep", keep.has(id) || this.hits.has(id));
+      node.setAttribute("aria-pressed", selected);
+    }
+    this.world.classList.toggle("dim", Boolean(this.hovered) || this.searching);
+  }
+
+  select(id) {
+    this.selected = this.wanted = id;
+    this.mark();
+    this.send.state("selected", id);
+  }
+
+  toggle(id) {
+    this.toggled = id;
+    this.send.trigger("toggled", id);
+  }
+
+  activate(target) {
+    const header = target.closest(".header"), node = target.closest(".node");
+    if (header) this.toggle(header.dataset.box);
+    else if (node && node.classList.contains("group") && this.scene.can_expand.includes(node.dataset.id)) this.toggle(node.dataset.id);
+    else if (node) this.select(node.dataset.id);
+    else if (this.selected) this.select(null);
+  }
+
+  hover(event) {
+    const element = event.target.closest(".node"), id = element ? element.dataset.id : null;
+    this.tell(id && this.nodes.get(id), event);
+    if (id === this.hovered) return;
+    this.hovered = id;
+    this.mark();
+  }
+
+  tell(node, event) {
+    const short = node && (this.camera.zoom < 0.8 || node.text !== node.label);
+    this.tip.hidden = !short;
+    if (!short) return;
+    const area = this.host.getBoundingClientRect();
+    this.tip.textContent = describe(node, this.words).join(" · ");
+    this.tip.style.left = `${Math.max(4, Math.min(event.clientX - area.left + 14, this.host.clientWidth - this.tip.offsetWidth - 8))}px`;
+    this.tip.style.top = `${Math.min(event.clientY - area.top + 18, this.host.clientHeight - this.tip.offsetHeight - 8)}px`;
+  }
+
+  /* The nearest node in a direction, distance across it counting double. */
+  step(from, [dx, dy]) {
+    let best = null, least = Infinity;
+    for (const node of this.nodes.values()) {
+      const along = (node.x - from.x) * dx + (node.y - from.y) * dy;
+      const across = Math.abs((node.x - from.x) * dy) + Math.abs((node.y - from.y) * dx);
+      if (along > 1 && along + 2 * across < least) [best, least] = [node, along + 2 * across];
+    }
+    return best;
+  }
+
+  key(event) {
+    const [w, h] = this.camera.room, zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+    const element = event.target.closest(".node, .header");
+    if (zoom) this.camera.zoomAt(zoom, w / 2, h / 2);
+    else if (event.key === "0") this.camera.showAll();
+    else if (event.key === "Escape") { if (this.selected) this.select(null); }
+    else if (element && (event.key === "Enter" || event.key === " ")) this.activate(element);
+    else if (STEPS[event.key] && element && element.dataset.id) this.walk(element, STEPS[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  walk(element, direction) {
+    const next = this.step(this.nodes.get(element.dataset.id), direction);
+    if (next) this.world.querySelector(`.node[data-id="${CSS.escape(next.id)}"]`).focus({ preventScroll: true });
+  }
+
+  focused(event) {
+    this.host.scrollTop = this.host.scrollLeft = 0;
+    const node = event.target.dataset && this.nodes.get(event.target.dataset.id);
+    if (node && event.target.matches(":focus-visible")) this.camera.reveal(node);
+  }
+
+  resized() {
+    const room = String(this.camera.room);
+    if (room === this.room) return;
+    this.room = room;
+    if (this.scene && !this.camera.touched) this.camera.frame(this.nodes.get(this.selected) || this.worst());
+    else this.camera.request();
+  }
+
+  listen() {
+    const { canvas, camera, host } = this;
+    canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      const area = canvas.getBoundingClientRect();
+      camera.zoomAt(Math.exp(-e.deltaY * 0.0015), e.clientX - area.left, e.clientY - area.top);
+    }, { passive: false });
+    canvas.addEventListener("pointerdown", (e) => { if (!e.button) this.held = { x: e.clientX, y: e.clientY, from: [camera.x, camera.y] }; });
+    canvas.addEventListener("pointermove", (e) => (this.held ? this.drag(e) : this.hover(e)));
+    canvas.addEventListener("pointerup", (e) => this.drop(e));
+    canvas.addEventListener("pointercancel", () => { this.held = null; });
+    canvas.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+      if (this.hovered) { this.hovered = null; this.mark(); }
+    });
+    canvas.addEventListener("keydown", (e) => this.key(e));
+    canvas.addEventListener("focusin", (e) => this.focused(e));
+    for (const button of host.querySelectorAll(".zoom button")) button.onclick = () => this.press(button.dataset.zoom);
+    camera.map.onpointerdown = (e) => { camera.map.setPointerCapture(e.pointerId); camera.jump(e); };
+    camera.map.onpointermove = (e) => { if (e.buttons) camera.jump(e); };
+  }
+
+  press(what) {
+    const [w, h] = this.camera.room;
+    if (what === "fit") this.camera.showAll();
+    else this.camera.zoomAt(what === "in" ? 1.25 : 0.8, w / 2, h / 2);
+  }
+
+  drag(event) {
+    const held = this.held, dx = event.clientX - held.x, dy = event.clientY - held.y;
+    if (!held.moved && Math.abs(dx) + Math.abs(dy) <= 4) return;
+    if (!held.moved) {
+      held.moved = true;
+      this.canvas.setPointerCapture(event.pointerId);
+      this.canvas.classList.add("dragging");
+    }
+    this.camera.moveTo(held.from[0] + dx, held.from[1] + dy);
+  }
+
+  drop(event) {
+    const held = this.held;
+    this.held = null;
+    this.canvas.classList.remove("dragging");
+    if (held && !held.moved) this.activate(event.target);
+  }
+}
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const host = parentElement.querySelector(".graph");
+  if (!KEPT.has(host)) KEPT.set(host, new Graph(host));
+  const graph = KEPT.get(host);
+  graph.watch.observe(host);
+  graph.show(data, { state: setStateValue, trigger: setTriggerValue });
+  return () => graph.watch.disconnect();
+}

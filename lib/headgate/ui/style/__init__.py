@@ -1,0 +1,1 @@
+"""The look of the pages: hues shared with the graph, and the pages' own rules."""
