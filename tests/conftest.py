@@ -102,7 +102,7 @@ def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """One real Spark session for all tests: `local[2]`, Kafka's connector, two shuffle partitions."""
+    """One real Spark session for all tests: `local[2]`, Kafka's connector, two partitions."""
     from pyspark.sql import SparkSession
 
     from headgate.local.jars import spark_jars

@@ -1,0 +1,29 @@
+# `make run` and `make test` do all the set-up themselves; only the first time does it cost time.
+
+SETUP := @sh scripts/setup.sh
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: run test test-fast check setup
+
+run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
+	$(SETUP) python jars
+	@HEADGATE_FOLLOW_PARENT=1 exec $(BIN)/headgate up --demo $(ARGS)
+
+test: ## run every test: units, real broker, real Spark, real browser
+	$(SETUP) python jars browser
+	@exec $(BIN)/pytest $(ARGS)
+
+test-fast: ## run the tests that need no broker, Spark or browser
+	$(SETUP) python
+	@exec $(BIN)/pytest -q -m "not (kafka or spark or browser or stack)" $(ARGS)
+
+check: ## ruff, mypy, and the layers
+	$(SETUP) python
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest -q tests/test_layering.py
+
+setup: ## the set-up alone
+	$(SETUP) python jars
