@@ -1,0 +1,67 @@
+"""Numbers, durations and times as people read them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+NONE = "unknown"
+
+
+def count(number: int | None) -> str:
+    """Return a count with three digits at most: `999`, `1.2 k`, `34 M`; `unknown` for None."""
+    if number is None:
+        return NONE
+    size, unit = float(number), ""
+    for next_ in ("k", "M", "G", "T"):
+        if abs(size) < 999.5:
+            break
+        size, unit = size / 1000, next_
+    if not unit:
+        return str(number)
+    return f"{size:.1f} {unit}" if abs(size) < 9.95 else f"{size:.0f} {unit}"
+
+
+def exact(number: int | None) -> str:
+    """Return every digit, in groups of three."""
+    return NONE if number is None else f"{number:,}".replace(",", "\u202f")
+
+
+def duration(milliseconds: int | None) -> str:
+    """Return the largest unit that fits: `7 days`, `36 h`, `for ever` for -1."""
+    if milliseconds is None:
+        return NONE
+    if milliseconds < 0:
+        return "for ever"
+    for size, word in ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1000, "s")):
+        if milliseconds >= 2 * size or milliseconds == size:
+            return f"{milliseconds / size:.3g} {word if milliseconds != size else word[:3]}"
+    return f"{milliseconds} ms"
+
+
+def ago(at: str | None, now: datetime | None = None) -> str:
+    """Return how long an ISO 8601 time is past: `12 s ago`, `3 h ago`, `unknown` for None."""
+    then = moment(at)
+    if then is None:
+        return NONE
+    seconds = max(0, int(((now or datetime.now(UTC)) - then).total_seconds()))
+    for size, word in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {word} ago"
+    return f"{seconds} s ago"
+
+
+def short_time(at: str | None) -> str:
+    """Return an ISO 8601 time as `2026-11-21 10:46:03`, in UTC."""
+    then = moment(at)
+    return NONE if then is None else f"{then:%Y-%m-%d %H:%M:%S}"
+
+
+def moment(at: str | None) -> datetime | None:
+    """Return the time, UTC where it names no zone; None where it is none."""
+    try:
+        then = datetime.fromisoformat(at) if at else None
+    except ValueError:
+        return None
+    if then is not None and then.tzinfo is None:
+        return then.replace(tzinfo=UTC)
+    return then

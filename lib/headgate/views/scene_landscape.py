@@ -1,0 +1,110 @@
+"""The landscape as a sketch: every pipeline, the topics between them, and who else reads."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from headgate.landscape.landscape import (
+    Landscape,
+    LandscapeKind,
+    LandscapeNode,
+    LandscapePipeline,
+)
+from headgate.views.looks import look_of
+from headgate.views.numbers import count
+from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
+
+MANY = 150
+"""From this many nodes on, the landscape opens with one node a pipeline."""
+PIPELINE = "pipeline:"
+
+
+class Level(StrEnum):
+    """How much of each pipeline is drawn."""
+
+    PIPELINES = "pipelines"
+    OPERATORS = "operators"
+
+
+def usual_level(landscape: Landscape) -> Level:
+    """Return the level that keeps the first picture readable."""
+    return Level.PIPELINES if len(landscape.nodes) > MANY else Level.OPERATORS
+
+
+def sketch_landscape(landscape: Landscape, level: Level, *, unused: bool = False) -> Sketch:
+    """Return the sketch; `unused` also draws internal topics and those that nobody touches.
+
+    At the level of pipelines each one is a node `pipeline:NAME`, at that of operators each of
+    its sub-topologies a box `NAME/NUMBER`.
+    """
+    hidden = set() if unused else _beside_the_point(landscape)
+    stand_in = {n.id: _stand_in(n, level) for n in landscape.nodes if n.id not in hidden}
+    nodes: dict[str, SketchNode] = {}
+    for node in landscape.nodes:
+        if node.id in stand_in:
+            nodes.setdefault(stand_in[node.id], _node(node, stand_in[node.id]))
+    pairs = [(stand_in.get(e.source), stand_in.get(e.target)) for e in landscape.edges]
+    edges = dict.fromkeys((a, b) for a, b in pairs if a and b and a != b)
+    numbers = dict.fromkeys(
+        (n.pipeline, n.subtopology)
+        for n in landscape.nodes
+        if n.id in stand_in and nodes[stand_in[n.id]].box
+    )
+    boxes = [SketchBox(f"{p}/{s}", p or "", str(s)) for p, s in numbers]
+    return Sketch(tuple(nodes.values()), tuple(SketchEdge(*e) for e in edges), tuple(boxes))
+
+
+def _beside_the_point(landscape: Landscape) -> set[str]:
+    """Topics and groups that no declared pipeline has to do with."""
+    declared = {p.name for p in landscape.pipelines}
+    shown = {
+        t.id for t in landscape.topics if not t.internal and (declared & {*t.writers, *t.readers})
+    }
+    topics = {t.id for t in landscape.topics} - shown
+    linked = {e.target for e in landscape.edges if e.source in shown}
+    groups = {n.id for n in landscape.nodes if n.kind is LandscapeKind.GROUP} - linked
+    return topics | groups
+
+
+def _stand_in(node: LandscapeNode, level: Level) -> str:
+    if level is Level.PIPELINES and node.pipeline is not None:
+        return PIPELINE + node.pipeline
+    return node.id
+
+
+def _node(node: LandscapeNode, shown_as: str) -> SketchNode:
+    if shown_as.startswith(PIPELINE) or node.kind is LandscapeKind.PIPELINE:
+        return SketchNode(id=shown_as, look=Look.GROUP, label=node.pipeline or node.label)
+    if node.kind is LandscapeKind.TOPIC:
+        return SketchNode(id=shown_as, look=Look.TOPIC, label=node.label)
+    if node.kind is LandscapeKind.GROUP:
+        return SketchNode(id=shown_as, look=Look.READER, label=node.label)
+    joint = node.kind is LandscapeKind.REPARTITION
+    box = None if joint else f"{node.pipeline}/{node.subtopology}"
+    look = look_of(node.kind.value, node.operator)
+    return SketchNode(id=shown_as, look=look, label=node.label, box=box)
+
+
+def live_notes(landscape: Landscape) -> dict[str, str]:
+    """Return the numbers that move, as short texts by node or box id."""
+    notes = {t.id: f"{count(t.records)} records" for t in landscape.topics if t.records is not None}
+    notes |= {t.id: "not in Kafka" for t in landscape.topics if t.exists is False}
+    for group in landscape.groups:
+        if group.node and group.lag is not None and not group.is_declared:
+            notes[group.node] = f"lag {count(group.lag)}"
+    for pipeline in landscape.pipelines:
+        notes |= _pipeline_notes(landscape, pipeline)
+    return notes
+
+
+def _pipeline_notes(landscape: Landscape, pipeline: LandscapePipeline) -> dict[str, str]:
+    """A pipeline's lag stands on its first box, whatever the level."""
+    text = f"lag {count(pipeline.lag)}" if pipeline.lag is not None else pipeline.note or ""
+    if not text:
+        return {}
+    boxes = sorted(
+        {n.subtopology for n in landscape.nodes
+         if n.pipeline == pipeline.name and n.subtopology is not None}
+    )  # fmt: skip
+    places = [PIPELINE + pipeline.name, f"{pipeline.name}/pipeline"]
+    return dict.fromkeys([*places, *(f"{pipeline.name}/{n}" for n in boxes[:1])], text)
