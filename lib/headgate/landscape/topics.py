@@ -1,0 +1,122 @@
+"""The topics between pipelines: Kafka's own and those that only a topology names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from headgate.landscape import lags
+from headgate.landscape.landscape import (
+    LandscapeKind,
+    LandscapeNode,
+    LandscapePipeline,
+    LandscapeTopic,
+    PartitionLag,
+)
+from headgate.landscape.pipelines import Part
+from headgate.landscape.readers import Reader, group_node_id
+from headgate.model.cluster import Cluster, Topic
+from headgate.model.version import Engine
+
+NOT_IN_KAFKA = "not in Kafka"
+INTERNAL_ENDS = ("-changelog", "-repartition")
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Who writes and reads one topic, in the order found, with each reader's lag."""
+
+    writers: dict[str, None] = field(default_factory=dict)
+    readers: dict[str, int | None] = field(default_factory=dict)
+
+
+def topic_id(name: str) -> str:
+    """Return the node id of a topic."""
+    return f"topic:{name}"
+
+
+def topics_between(
+    parts: Iterable[Part], readers: Iterable[Reader], cluster: Cluster | None
+) -> tuple[LandscapeTopic, ...]:
+    """Return all topics, sorted; Kafka's internal ones only where somebody uses them."""
+    pipelines = [part.pipeline for part in parts]
+    traffic = _traffic(pipelines, readers)
+    known = cluster.topics if cluster else {}
+    shown = {name for name, topic in known.items() if not topic.internal} | traffic.keys()
+    owners = {p.group: p.name for p in pipelines if p.engine is Engine.KAFKA_STREAMS and p.group}
+    return tuple(
+        _topic(name, known.get(name), cluster, traffic.get(name, Traffic()), owners)
+        for name in sorted(shown)
+    )
+
+
+def topic_node(topic: LandscapeTopic) -> LandscapeNode:
+    """Return the box of a topic."""
+    return LandscapeNode(
+        id=topic.id,
+        kind=LandscapeKind.TOPIC,
+        operator="topic",
+        label=topic.name,
+        note=NOT_IN_KAFKA if topic.exists is False else None,
+    )
+
+
+def _traffic(
+    pipelines: Iterable[LandscapePipeline], readers: Iterable[Reader]
+) -> dict[str, Traffic]:
+    traffic: dict[str, Traffic] = {}
+    for p in pipelines:
+        for topic in p.writes:
+            traffic.setdefault(topic, Traffic()).writers.setdefault(p.name)
+        _read(traffic, p.name, p.reads, p.positions)
+    for r in readers:
+        _read(traffic, group_node_id(r.group.id), r.topics, r.group.positions)
+    return traffic
+
+
+def _read(
+    traffic: dict[str, Traffic],
+    reader: str,
+    topics: Iterable[str],
+    positions: Iterable[PartitionLag],
+) -> None:
+    behind = lags.by_topic(positions)
+    for topic in topics:
+        traffic.setdefault(topic, Traffic()).readers[reader] = behind.get(topic)
+
+
+def _topic(
+    name: str,
+    known: Topic | None,
+    cluster: Cluster | None,
+    traffic: Traffic,
+    owners: dict[str, str],
+) -> LandscapeTopic:
+    return LandscapeTopic(
+        id=topic_id(name),
+        name=name,
+        exists=None if cluster is None else known is not None,
+        partitions=len(known.partitions) if known else None,
+        records=known.records if known else None,
+        retention_ms=known.retention_ms if known else None,
+        retention_bytes=known.retention_bytes if known else None,
+        cleanup_policy=known.cleanup_policy if known else None,
+        internal=known.internal if known else False,
+        owner=_owner(name, owners),
+        writers=tuple(traffic.writers),
+        readers=tuple(traffic.readers),
+        lags=tuple(traffic.readers.items()),
+    )
+
+
+def _owner(name: str, owners: dict[str, str]) -> str | None:
+    """The pipeline with the longest application id that begins an internal topic's name.
+
+    One id may begin with another (`orders`, `orders-eu`), so the longest wins. Only shown:
+    a name proves no ownership.
+    """
+    if not name.endswith(INTERNAL_ENDS):
+        return None
+    words = name.split("-")
+    prefixes = ("-".join(words[:n]) for n in range(len(words) - 1, 0, -1))
+    return next((owners[p] for p in prefixes if p in owners), None)
