@@ -7,12 +7,15 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ConfigError                      a setting is none that its client takes
 ├── SetupError                       something that the set-up brings is missing here
 ├── CaptureError                     a module:function did not yield a streaming query
+├── PlanFileError                    a plan's file is damaged or was changed by hand
+├── ScenarioError                    no scenario has that name, or it does not take that option
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
 │   ├── StalePlanError               the world moved after the plan was built
 │   └── IrreversibleStepError        an undo was asked for, and there is none
 ├── UnreachableError                 Kafka, the store or Spark did not answer        exit 4
 ├── StepError                        a step could not be applied or verified         exit 5
+│   └── RunCancelledError            somebody cancelled the run between two steps
 └── StoreError                       a stored record is missing or contradicts another one
 """
 
@@ -59,6 +62,14 @@ class CaptureError(HeadgateError):
     """A `module:function` could not be turned into an unstarted streaming query."""
 
 
+class PlanFileError(HeadgateError):
+    """A plan's file is damaged, of another release, or was changed after it was made."""
+
+
+class ScenarioError(HeadgateError):
+    """No scenario has that name, or it does not take an option that was given."""
+
+
 class NotFoundError(HeadgateError):
     """No pipeline, version, plan or run has the name that was given."""
 
@@ -87,6 +98,10 @@ class StepError(HeadgateError):
     """A step could not be applied or verified; the journal says how far the run got."""
 
     exit_code = 5
+
+
+class RunCancelledError(StepError):
+    """Somebody cancelled the run; it stopped at a safe place and can be resumed or undone."""
 
 
 class StoreError(HeadgateError):

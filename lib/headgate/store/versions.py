@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Version
+from headgate.parse import version_file
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.tables import VERSIONS
@@ -37,8 +38,6 @@ class Versions:
 
     def add(self, pipeline: str, version: Version, fingerprint: str) -> tuple[int, bool]:
         """Return its number and whether it is new: one equal to the newest is not added."""
-        from headgate.parse import version_file
-
         with self._database.writing() as connection:
             newest = _newest(connection, pipeline)
             if newest is not None and newest.fingerprint == fingerprint:
@@ -64,8 +63,6 @@ class Versions:
 
     def get(self, pipeline: str, number: int) -> Version:
         """Return that version; NotFoundError says which ones there are."""
-        from headgate.parse import version_file
-
         with self._database.reading() as connection:
             query = sa.select(VERSIONS.c.document).where(
                 VERSIONS.c.pipeline == pipeline, VERSIONS.c.number == number

@@ -1,0 +1,91 @@
+"""Build the plan of a scenario; no effects, only questions to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headgate.errors import NotFoundError, ScenarioError
+from headgate.model.version import Version
+from headgate.plan.plan import Plan
+from headgate.plan.scenarios import from_scratch
+from headgate.plan.world import World
+
+Builder = Callable[..., Plan]
+
+SCENARIOS: dict[str, Builder] = {"from-scratch": from_scratch.build}
+
+# What the contract names and this release does not build yet.
+PLANNED = (
+    "from-point",
+    "from-old-state",
+    "carry-over",
+    "historical-range",
+    "bounded",
+    "incremental",
+    "offline-upgrade",
+    "online-upgrade",
+    "pause",
+    "late-batch",
+    "dead-letters",
+    "ab",
+    "repair",
+    "rescale",
+    "skip",
+    "chain",
+    "retire",
+)
+
+
+def build_plan(
+    scenario: str,
+    pipeline: str,
+    world: World,
+    options: Mapping[str, Any] | None = None,
+    *,
+    version: Version | None = None,
+) -> Plan:
+    """Return the plan of `scenario` for a registered pipeline, appliable or not.
+
+    `version` is the newest stored one, where there is one: it knows the sink and the options of
+    the sources. ScenarioError for a scenario that there is none of, NotFoundError for a pipeline
+    that is not registered, UnreachableError where the world does not answer.
+    """
+    build = SCENARIOS.get(scenario)
+    if build is None:
+        reason = "is not built in this release" if scenario in PLANNED else "is no scenario"
+        raise ScenarioError(f"{scenario} {reason}; there is {', '.join(SCENARIOS)}")
+    if options:
+        raise ScenarioError(f"{scenario} takes no option {', '.join(sorted(options))}")
+    registered = world.registered(pipeline)
+    if registered is None:
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+    return build(registered, world, version)
+
+
+def moved(before: Plan, now: Plan) -> tuple[str, ...]:
+    """Return what moved between a plan and the same plan built now; empty where nothing did.
+
+    The impact may grow, because a live pipeline goes on: to twice what was approved, or by
+    100,000 records. More than that was not approved.
+    """
+    found = [
+        f"{name}: {_short(before.preconditions.get(name))} is now {_short(value)}"
+        for name, value in now.preconditions.items()
+        if before.preconditions.get(name) != value
+    ]
+    found += [f"{n} is gone" for n in before.preconditions if n not in now.preconditions]
+    if not found and before.hash != now.hash:
+        found = ["its steps would be others now"]
+    return (*found, *_grown(before.impact.get("total"), now.impact.get("total")))
+
+
+def _grown(approved: int | None, now: int | None) -> tuple[str, ...]:
+    if approved is None or now is None or now <= max(2 * approved, approved + 100_000):
+        return ()
+    return (f"{now} records would be read again, {approved} were approved",)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:200] + "..."

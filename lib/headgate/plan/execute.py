@@ -1,0 +1,109 @@
+"""Carry out steps: journal first, effect second, mark third; newest first on the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from headgate.errors import HeadgateError
+from headgate.plan.step import Step
+from headgate.plan.world import Effects
+
+
+class StepState(StrEnum):
+    """What is known of a step; IN_DOUBT and FAILED may have had their effect in part."""
+
+    WAITING = "waiting"
+    IN_DOUBT = "in_doubt"
+    FAILED = "failed"
+    DONE = "done"
+    UNDONE = "undone"
+
+    @property
+    def may_have_effect(self) -> bool:
+        """Whether an undo has to look at it."""
+        return self in (StepState.DONE, StepState.IN_DOUBT, StepState.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the journal says of one step; `was` is what its first BEGUN entry holds."""
+
+    state: StepState = StepState.WAITING
+    was: dict[str, Any] = field(default_factory=dict)
+    begun: bool = False
+
+
+class Journal(Protocol):
+    """The run's own record; each call returns when it is on disk."""
+
+    def record(self, position: int) -> Record:
+        """Return what is known of the step."""
+
+    def begin(self, position: int, was: dict[str, Any]) -> None:
+        """Record that the effect is about to happen."""
+
+    def done(self, position: int) -> None:
+        """Record that the effect happened and was verified."""
+
+    def failed(self, position: int, error: str) -> None:
+        """Record that the step gave up."""
+
+    def undone(self, position: int) -> None:
+        """Record that the effect was taken back."""
+
+
+class Executor:
+    """Applies steps over `effects`; calling it again after a crash goes on where it was."""
+
+    def __init__(self, effects: Effects, journal: Journal) -> None:
+        self.effects = effects
+        self.journal = journal
+
+    def apply(self, position: int, step: Step) -> None:
+        """Carry out one step, unless it is done; what was begun before is looked at first."""
+        record = self.journal.record(position)
+        if record.state is StepState.DONE:
+            return
+        try:
+            self._apply(position, step, record)
+        except HeadgateError as error:
+            self.journal.failed(position, str(error))
+            raise
+        self.journal.done(position)
+
+    def _apply(self, position: int, step: Step, record: Record) -> None:
+        was = record.was
+        if record.begun:
+            if step.settled(self.effects, was):
+                step.verify(self.effects, was)
+                return
+            step.check(self.effects, again=True)
+        else:
+            self.effects.pause(0)
+            step.check(self.effects)
+            was = step.bind(self.effects)
+            self.journal.begin(position, was)
+        step.apply(self.effects, was)
+        step.verify(self.effects, was)
+
+    def roll_back(self, steps: Sequence[Step]) -> None:
+        """Take back what was begun, newest first: a refused run leaves the world as it was."""
+        for position in reversed(range(len(steps))):
+            record = self.journal.record(position)
+            if not (record.begun and record.state.may_have_effect):
+                continue
+            for back in steps[position].undo(record.was):
+                self._perform(back)
+            self.journal.undone(position)
+
+    def _perform(self, step: Step) -> None:
+        """Carry out a step of a roll-back, which may have been begun before a crash."""
+        was = step.bind(self.effects)
+        if step.settled(self.effects, was):
+            return
+        step.check(self.effects)
+        step.apply(self.effects, was)
+        step.verify(self.effects, was)

@@ -1,0 +1,149 @@
+"""A plan: the ordered steps of a scenario with every value resolved, as a frozen value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.errors import PlanFileError
+from headgate.plan.step import Step
+from headgate.plan.steps import load_step
+
+SCHEMA = 1
+UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What would be done, why it may not be, and what it costs.
+
+    `preconditions` must still hold when the run begins. `impact` holds `records` (to be read
+    again, by topic) and their `total`. `resources` are what no other run may touch meanwhile.
+    `options` are what the scenario was asked with: from them the plan can be built anew. Of an
+    undo, `undoes` has the position, in the run that is undone, of each step.
+    """
+
+    scenario: str
+    pipeline: str | None
+    steps: tuple[Step, ...] = ()
+    preconditions: dict[str, Any] = field(default_factory=dict)
+    impact: dict[str, Any] = field(default_factory=dict)
+    risks: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    resources: tuple[str, ...] = ()
+    undoes: tuple[int, ...] = ()
+
+    @property
+    def appliable(self) -> bool:
+        """Whether a run may begin: nothing refuses it and there is something to do."""
+        return not self.refusals and bool(self.steps)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over what is approved: scenario, pipeline, steps' intent, preconditions."""
+        approved = {
+            "scenario": self.scenario,
+            "pipeline": self.pipeline,
+            "steps": [step.intent() for step in self.steps],
+            "preconditions": self.preconditions,
+        }
+        return _sha(approved)
+
+    @property
+    def id(self) -> str:
+        """A short name that follows the hash."""
+        return f"{self.scenario}-{self.hash[:12]}"
+
+    @property
+    def command(self) -> str:
+        """The command line that does the same."""
+        if self.scenario == UNDO:
+            return f"headgate undo {self.options['run']}"
+        options = "".join(f" --{k.replace('_', '-')} {v}" for k, v in sorted(self.options.items()))
+        file = f"{self.scenario}-{self.pipeline}.json"
+        name = f"{self.scenario} {self.pipeline}{options}"
+        return f"headgate plan {name} -o {file} && headgate apply {file}"
+
+    def document(self) -> dict[str, Any]:
+        """Return the plan as the contract's JSON, with what is needed to read it back."""
+        body = {
+            "schema": SCHEMA,
+            "id": self.id,
+            "hash": self.hash,
+            "scenario": self.scenario,
+            "pipeline": self.pipeline,
+            "appliable": self.appliable,
+            "refusals": list(self.refusals),
+            "risks": list(self.risks),
+            "preconditions": self.preconditions,
+            "impact": self.impact,
+            "command": self.command,
+            "options": self.options,
+            "resources": list(self.resources),
+            "undoes": list(self.undoes),
+            "steps": [step_document(step) for step in self.steps],
+        }
+        return {**body, "seal": _sha(body)}
+
+
+def step_document(step: Step) -> dict[str, Any]:
+    """Return one step as the contract's JSON."""
+    return {
+        "action": step.action,
+        "symbol": step.symbol,
+        "describe": step.describe(),
+        "undoable": step.undoable,
+        "details": step.details(),
+    }
+
+
+def dump_plan(plan: Plan) -> str:
+    """Return the text of a plan's file."""
+    return json.dumps(plan.document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def load_plan(text: str, *, source: str) -> Plan:
+    """Return the plan that `dump_plan` wrote; PlanFileError where it is damaged or was changed."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise PlanFileError(f"{source}: not JSON: {error}") from None
+    if not isinstance(document, dict) or not {"scenario", "steps", "hash"} <= document.keys():
+        raise PlanFileError(f"{source}: not a plan that `headgate plan` wrote")
+    if document.get("schema") != SCHEMA:
+        raise PlanFileError(f"{source}: schema {document.get('schema')!r} is not {SCHEMA}")
+    plan = _from(document, source)
+    if plan.hash != document["hash"] or _sha_of_rest(document) != document.get("seal"):
+        raise PlanFileError(f"{source}: the plan was changed after it was made: plan again")
+    return plan
+
+
+def _from(document: Mapping[str, Any], source: str) -> Plan:
+    try:
+        return Plan(
+            scenario=document["scenario"],
+            pipeline=document["pipeline"],
+            steps=tuple(load_step(s["action"], s["details"]) for s in document["steps"]),
+            preconditions=dict(document["preconditions"]),
+            impact=dict(document["impact"]),
+            risks=tuple(document["risks"]),
+            refusals=tuple(document["refusals"]),
+            options=dict(document["options"]),
+            resources=tuple(document["resources"]),
+            undoes=tuple(document["undoes"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlanFileError(f"{source}: the plan is damaged: {error!r}") from None
+
+
+def _sha_of_rest(document: Mapping[str, Any]) -> str:
+    return _sha({k: v for k, v in document.items() if k != "seal"})
+
+
+def _sha(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,91 @@
+"""What the scenarios of all engines share: the words of risks, the facts of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.model.cluster import Topic
+from headgate.model.registry import Pipeline
+from headgate.plan.steps import StopPipeline
+from headgate.plan.world import Status, World
+
+
+def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:
+    """Return the step that stops the pipeline, or only proves that it is stopped."""
+    return StopPipeline(
+        pipeline=pipeline.name,
+        command=pipeline.commands.stop,
+        start=pipeline.commands.start,
+        has_status=pipeline.commands.status is not None,
+        checkpoint=checkpoint,
+        group=pipeline.group,
+    )
+
+
+def command_facts(pipeline: Pipeline) -> dict[str, str | None]:
+    """Return the commands that were shown and must not change until the run."""
+    return {"stop": pipeline.commands.stop, "start": pipeline.commands.start}
+
+
+def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
+    """Return what must stay of topics: `id` and number of `partitions`."""
+    return {n: {"id": t.id, "partitions": len(t.partitions)} for n, t in sorted(topics.items())}
+
+
+def topic_refusals(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
+    """Refuse topics that are not there, and those whose beginning could not be read."""
+    missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
+    unread = [
+        f"where {name}[{part.number}] begins could not be read"
+        for name, topic in sorted(topics.items())
+        for part in topic.partitions
+        if part.begin is None
+    ]
+    return missing + unread
+
+
+def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
+    """Name the retained input that is lost already, or is no longer whole."""
+    risks = []
+    for name, topic in sorted(topics.items()):
+        gone = sum(part.begin or 0 for part in topic.partitions)
+        if gone:
+            risks.append(
+                f"the first {gone} offsets of {name} are past retention: they can't be read"
+                " again, and results that need them will differ from before"
+            )
+        if topic.cleanup_policy and "compact" in topic.cleanup_policy:
+            risks.append(f"{name} is compacted: only the last record of each key is read again")
+        if topic.retention_ms is not None and topic.retention_ms >= 0 and not gone:
+            hours = topic.retention_ms / 3_600_000
+            risks.append(
+                f"{name} keeps records for {hours:g} h: what expires before it is read is lost"
+            )
+    return risks
+
+
+def records_again(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> dict[str, Any]:
+    """Return how many records are read again: from each log's begin to the position so far."""
+    counts = dict.fromkeys(sorted(topics), 0)
+    to_read = dict.fromkeys(sorted(topics), 0)
+    for name, topic in topics.items():
+        for part in topic.partitions:
+            begin = part.begin or 0
+            at = positions.get((name, part.number), begin)
+            counts[name] += max(min(at, part.end if part.end is not None else at) - begin, 0)
+            to_read[name] += max((part.end or begin) - begin, 0)
+    return {"records": counts, "total": sum(counts.values()), "to_read": to_read}
+
+
+def must_be_stopped(pipeline: Pipeline, world: World) -> list[str]:
+    """Refuse a pipeline that has no stop command and is not proven to be stopped."""
+    if pipeline.commands.stop is not None or world.status(pipeline.name) is Status.STOPPED:
+        return []
+    if pipeline.commands.status is None:
+        why = "and no status command either: nothing proves that it is stopped"
+    else:
+        why = f"and its status is {world.status(pipeline.name)}: stop it first"
+    return [f"{pipeline.name} has no stop command, {why}"]

@@ -1,0 +1,101 @@
+"""The shape of a step, and the words that steps share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.plan.world import Effects, World
+
+Was: TypeAlias = dict[str, Any]
+
+
+class Step(Protocol):
+    """One action that can be checked, applied, verified and undone; a frozen value.
+
+    The executor calls `check`, then `bind`, journals what `bind` returned (`was`), then `apply`
+    and `verify`. After a crash it calls `settled` with the journalled `was`: the world is looked
+    at before anything is done again, and `apply` does only what is still missing. So `check` and
+    `apply` must stand being called when the effect is there already; `again` says so.
+    """
+
+    action: ClassVar[str]
+    symbol: ClassVar[str]
+    undoable: ClassVar[bool]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds, as JSON values; `load_step` reads it back."""
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: `details` without what moves by itself on a live pipeline."""
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Raise RefusedError where the step must not be done now."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Read the values that the effect replaces and decide names; no effect of its own."""
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the effect is already there, for a step that was begun before."""
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Do what is missing of the effect."""
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Raise StepError where the world is not as the step leaves it."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Return the steps that put back what was; none where nothing needs to be put back."""
+
+
+def check_command(world: World, pipeline: str, word: str, planned: str | None) -> None:
+    """Refuse where the registered command is not the one that was shown in the plan."""
+    registered = world.registered(pipeline)
+    if registered is None:
+        raise StalePlanError(f"{pipeline} is not registered any more")
+    now = getattr(registered.commands, word)
+    if now != planned:
+        raise StalePlanError(f"the {word} command of {pipeline} is another one now: plan again")
+
+
+def check_topics(world: World, planned: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
+    now = world.topics(planned)
+    for name, facts in sorted(planned.items()):
+        topic = now.get(name)
+        if topic is None:
+            raise RefusedError(f"topic {name} does not exist")
+        if topic.id != facts["id"]:
+            raise StalePlanError(f"topic {name} was deleted and made anew since")
+        if len(topic.partitions) != facts["partitions"]:
+            raise StalePlanError(
+                f"topic {name} has {len(topic.partitions)} partitions now,"
+                f" {facts['partitions']} when this was planned"
+            )
+
+
+def check_inactive(world: World, group_id: str, planned_type: str) -> None:
+    """Refuse unless it is proven that the group has no members and is of the planned type."""
+    group = world.group(group_id)
+    if group.state != "dead" and group.type.value != planned_type:
+        raise StalePlanError(f"group {group_id} is of type {group.type} now, not {planned_type}")
+    if not group.is_inactive:
+        raise RefusedError(active_reason(world, group_id))
+
+
+def active_reason(world: World, group_id: str) -> str:
+    """Say why a group is not proven to be without members."""
+    group = world.group(group_id)
+    if group.members:
+        names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
+        return f"group {group_id} has {len(group.members)} member(s) ({names}): stop them first"
+    if group.state == "dead":
+        return (
+            f"group {group_id} does not exist, or is of a type that can't be seen:"
+            " it is not proven that nobody is in it"
+        )
+    return f"group {group_id} is {group.state}: it is not proven that nobody is in it"

@@ -1,0 +1,255 @@
+"""Copy a checkpoint, put a fresh one in its place, put the old one back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.step import Step, Was
+from headgate.plan.world import Checkpoint, Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotCheckpoint:
+    """Keep a copy of the checkpoint, with the hash that an undo is proved by."""
+
+    action: ClassVar[str] = "snapshot_checkpoint"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"copy the checkpoint {self.checkpoint}"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the checkpoint is not the planned query's."""
+        check_query(world, self.checkpoint, self.query_id)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the copy goes, and take the hash that the copy must have."""
+        copy = str(PurePosixPath(effects.snapshot_place()) / "checkpoint")
+        return {"copy": copy, "hash": effects.tree_hash(self.checkpoint)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the copy is whole."""
+        return effects.tree_hash(was["copy"]) == str(was["hash"])
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy; what an earlier try left goes first."""
+        effects.copy_tree(self.checkpoint, was["copy"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where the copy differs: then somebody writes to the checkpoint."""
+        if not self.settled(effects, was):
+            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Drop the copy, once the checkpoint is as it was."""
+        drop = DropSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
+        return (drop,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceCheckpoint:
+    """Move the checkpoint aside and leave an empty folder: the query begins anew."""
+
+    action: ClassVar[str] = "replace_checkpoint"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"move the checkpoint {self.checkpoint} aside and put an empty folder in its place"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the checkpoint is not the planned query's or can't be moved in one step."""
+        if again:
+            return
+        found = check_query(world, self.checkpoint, self.query_id)
+        if found.fixed:
+            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the old one goes, and take the hash that an undo restores."""
+        aside = beside(self.checkpoint, "before", effects.run)
+        return {"aside": aside, "hash": effects.tree_hash(self.checkpoint)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: `apply` sees for itself which half is missing."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename, unless that was done, and make the empty folder."""
+        if not effects.exists(was["aside"]):
+            effects.move(self.checkpoint, was["aside"])
+        effects.make_like(self.checkpoint, was["aside"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the old one is not whole or the new place is not empty."""
+        if effects.tree_hash(was["aside"]) != was["hash"]:
+            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        if effects.checkpoint(self.checkpoint) is not None:
+            raise StepError(f"{self.checkpoint} has a checkpoint again: something started a query")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the old one back."""
+        back = RestoreCheckpoint(
+            pipeline=self.pipeline,
+            checkpoint=self.checkpoint,
+            aside=was["aside"],
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreCheckpoint:
+    """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
+
+    action: ClassVar[str] = "restore_checkpoint"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    checkpoint: str
+    aside: str
+    hash: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"put the old checkpoint back to {self.checkpoint} from {self.aside}"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Nothing more than `bind` and `verify` prove: only they may read hashes."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Refuse where the old one is not as it was left; decide where the new one goes."""
+        kept = effects.tree_hash(self.aside)
+        if kept is None and effects.tree_hash(self.checkpoint) != self.hash:
+            raise RefusedError(f"the old checkpoint is gone: {self.aside} is not there")
+        if kept is not None and kept != self.hash:
+            raise RefusedError(
+                f"the old checkpoint {self.aside} was changed since it was put aside"
+            )
+        return {"fresh": beside(self.checkpoint, "after", effects.run)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the old one is in its place."""
+        gone = not effects.exists(self.aside)
+        return gone and effects.tree_hash(self.checkpoint) == self.hash
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Move the new one aside and the old one back, each in one step."""
+        if not effects.exists(self.aside):
+            return
+        if effects.exists(self.checkpoint):
+            effects.move(self.checkpoint, was["fresh"])
+        effects.move(self.aside, self.checkpoint)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where a byte differs."""
+        if effects.tree_hash(self.checkpoint) != self.hash:
+            raise StepError(f"{self.checkpoint} is not byte for byte what it was")
+        effects.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """An undo is not undone: plan anew."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSnapshot:
+    """Remove the copy of a checkpoint that is back in its place."""
+
+    action: ClassVar[str] = "drop_snapshot"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    checkpoint: str
+    copy: str
+    hash: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"remove the copy {self.copy}"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Nothing to refuse: `apply` keeps the copy where it is the last one."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Nothing is replaced."""
+        return {}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the copy is gone."""
+        return not effects.exists(self.copy)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Remove it, if the checkpoint is what the copy is of."""
+        if effects.tree_hash(self.checkpoint) == self.hash:
+            effects.remove_tree(self.copy)
+        else:
+            effects.note(f"the copy {self.copy} is kept: {self.checkpoint} differs from it")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """A copy that is kept does no harm."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """An undo is not undone: plan anew."""
+        return ()
+
+
+def beside(checkpoint: str, word: str, run: str) -> str:
+    """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
+    path = PurePosixPath(checkpoint)
+    return str(path.with_name(f".{path.name}.{word}-{run}"))
+
+
+def check_query(world: World, location: str, query_id: str) -> Checkpoint:
+    """Return the checkpoint there; refuse where it is missing or another query's."""
+    found = world.checkpoint(location)
+    if found is None:
+        raise RefusedError(f"there is no checkpoint at {location}")
+    if found.query_id != query_id:
+        raise StalePlanError(
+            f"the checkpoint {location} belongs to query {found.query_id} now, not to {query_id}"
+        )
+    return found

@@ -1,0 +1,313 @@
+"""Stop a pipeline and prove it, start it, or ask a person to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.model.registry import Commands
+from headgate.plan.step import Step, Was, active_reason, check_command
+from headgate.plan.world import Effects, Status, World
+
+# A killed consumer stays a member until its session times out: 45 s unless configured.
+STOP_SECONDS = 90.0
+START_SECONDS = 180.0
+# A query is quiet when no batch came over several times its usual interval, within these bounds.
+QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 60.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopPipeline:
+    """Run the registered stop command and prove that the pipeline no longer runs.
+
+    Without `command` it only proves. Proof is, for a group, that it is empty; for a query, that
+    its status command (where there is one) says so and its logs stay as they are.
+    """
+
+    action: ClassVar[str] = "stop_pipeline"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str | None
+    start: str | None
+    has_status: bool
+    checkpoint: str | None = None
+    group: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        if self.command is None:
+            return f"make sure that {self.pipeline} is stopped"
+        return f"stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the commands are not the planned ones."""
+        check_command(world, self.pipeline, "stop", self.command)
+        check_command(world, self.pipeline, "start", self.start)
+
+    def bind(self, effects: Effects) -> Was:
+        """Remember whether it ran: an undo starts only what ran before."""
+        return {"running": self._runs(effects)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: stopping what is stopped does no harm, and the proof is wanted anyway."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command unless it is known that nothing runs."""
+        if self.command is not None and self._runs(effects) is not False:
+            effects.command(self.pipeline, "stop")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
+        if self.has_status:
+            self._wait_for_status(effects)
+        if self.group is not None:
+            self._wait_for_empty_group(effects, self.group)
+        if self.checkpoint is not None:
+            self._watch_logs(effects, self.checkpoint)
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Start it again, unless it did not run before or was not stopped from here."""
+        if was["running"] is False or self.command is None:
+            return ()
+        return (start_or_ask(self),)
+
+    def _runs(self, world: World) -> bool | None:
+        """Return whether it runs, None where that can't be told."""
+        status = world.status(self.pipeline)
+        if status is not Status.UNKNOWN:
+            return status is Status.RUNS
+        if self.group is not None:
+            group = world.group(self.group)
+            return False if group.is_inactive else (True if group.members else None)
+        return None
+
+    def _wait_for_status(self, effects: Effects) -> None:
+        waited, status = 0.0, effects.status(self.pipeline)
+        while status is not Status.STOPPED and waited < STOP_SECONDS and self.command is not None:
+            effects.pause(_POLL)
+            waited, status = waited + _POLL, effects.status(self.pipeline)
+        if status is not Status.STOPPED:
+            how = "still runs" if status is Status.RUNS else "may still run: its status is unknown"
+            raise RefusedError(f"{self.pipeline} {how}, {waited:.0f} s after it was to stop")
+
+    def _wait_for_empty_group(self, effects: Effects, group: str) -> None:
+        waited = 0.0
+        while not effects.group(group).is_inactive:
+            if waited >= STOP_SECONDS or self.command is None:
+                raise RefusedError(active_reason(effects, group))
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def _watch_logs(self, effects: Effects, location: str) -> None:
+        before = effects.checkpoint(location)
+        if before is None:
+            return
+        seconds = min(max(QUIET_TIMES * (before.batch_seconds or 0), QUIET_MIN), QUIET_MAX)
+        effects.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
+        waited = 0.0
+        while waited < seconds:
+            effects.pause(_POLL)
+            waited += _POLL
+            now = effects.checkpoint(location)
+            if now is None or now.head != before.head or now.query_id != before.query_id:
+                at = now.head if now else None
+                raise RefusedError(
+                    f"{self.pipeline} still runs: its logs moved from batch {before.head} to {at}"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPipeline:
+    """Run the registered start command and see the pipeline run.
+
+    `fresh` says that it starts without a checkpoint: then it must write one of its own.
+    """
+
+    action: ClassVar[str] = "start_pipeline"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str
+    stop: str | None
+    has_status: bool
+    checkpoint: str | None = None
+    group: str | None = None
+    fresh: bool = False
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"start {self.pipeline} with `{self.command}`"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the command is not the planned one."""
+        check_command(world, self.pipeline, "start", self.command)
+
+    def bind(self, effects: Effects) -> Was:
+        """Nothing is replaced."""
+        return {}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it runs; what was begun may take a while to show itself."""
+        status = effects.status(self.pipeline)
+        waited = 0.0
+        while status is Status.UNKNOWN and not self._shows(effects) and waited < 30:
+            effects.pause(_POLL)
+            waited += _POLL
+        return status is Status.RUNS or (status is Status.UNKNOWN and self._shows(effects))
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command unless it is known to run already."""
+        if effects.status(self.pipeline) is not Status.RUNS:
+            effects.command(self.pipeline, "start")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the pipeline doesn't run, as far as that can be told."""
+        waited = 0.0
+        while not self._is_up(effects):
+            if waited >= START_SECONDS:
+                raise StepError(f"{self.pipeline} does not run {waited:.0f} s after its start")
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Stop it."""
+        stop = StopPipeline(
+            pipeline=self.pipeline,
+            command=self.stop,
+            start=self.command,
+            has_status=self.has_status,
+            checkpoint=self.checkpoint,
+            group=self.group,
+        )
+        return (stop,)
+
+    def _is_up(self, effects: Effects) -> bool:
+        if self.has_status and effects.status(self.pipeline) is not Status.RUNS:
+            return False
+        if self.fresh or not self.has_status:
+            return self._shows(effects)
+        return True
+
+    def _shows(self, effects: Effects) -> bool:
+        """Return whether the pipeline itself shows a trace of running."""
+        if self.checkpoint is not None:
+            # Of a restored one this says nothing, but a query without new input writes no batch:
+            # there is nothing better to ask where no status command is registered.
+            return effects.checkpoint(self.checkpoint) is not None
+        return bool(self.group and effects.group(self.group).members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPerson:
+    """Say what a person has to do, because no command is registered for it."""
+
+    action: ClassVar[str] = "ask_person"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    request: str
+    stop: str | None
+    has_status: bool
+    checkpoint: str | None = None
+    group: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"ask you to {self.request}: no command is registered for it"
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds."""
+        return asdict(self)
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: all of it."""
+        return {"action": self.action, **self.details()}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Nothing to refuse: still no command may be registered, and one more does no harm."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Nothing is replaced."""
+        return {}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: saying it once more does no harm."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Say it; the run does not wait for it."""
+        effects.note(f"Now {self.request}.")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Nobody can tell when the person will have done it."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Make sure that what the person started is stopped."""
+        stop = StopPipeline(
+            pipeline=self.pipeline,
+            command=self.stop,
+            start=None,
+            has_status=self.has_status,
+            checkpoint=self.checkpoint,
+            group=self.group,
+        )
+        return (stop,)
+
+
+def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | AskPerson:
+    """Return the step that starts what `stop` stopped, by its command or by a person."""
+    if stop.start is None:
+        return AskPerson(
+            pipeline=stop.pipeline,
+            request=f"start {stop.pipeline}",
+            stop=stop.command,
+            has_status=stop.has_status,
+            checkpoint=stop.checkpoint,
+            group=stop.group,
+        )
+    return StartPipeline(
+        pipeline=stop.pipeline,
+        command=stop.start,
+        stop=stop.command,
+        has_status=stop.has_status,
+        checkpoint=stop.checkpoint,
+        group=stop.group,
+        fresh=fresh,
+    )
+
+
+def rebind(step: Step, commands: Commands) -> Step:
+    """Return the step with the commands that are registered now.
+
+    For steps that a person asks for anew, an undo or a resume: often the command was the fault.
+    """
+    has_status = commands.status is not None
+    match step:
+        case StopPipeline():
+            return replace(step, command=commands.stop, start=commands.start, has_status=has_status)
+        case StartPipeline() if commands.start is not None:
+            return replace(step, command=commands.start, stop=commands.stop, has_status=has_status)
+        case AskPerson():
+            return replace(step, stop=commands.stop, has_status=has_status)
+        case _:
+            return step

@@ -1,0 +1,112 @@
+"""What plans see of the world, and the few effects that steps have on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from headgate.model.cluster import Group, GroupOffset, Topic
+from headgate.model.registry import Pipeline
+
+
+class Status(StrEnum):
+    """Whether a pipeline runs, as its status command says; UNKNOWN is never read as stopped."""
+
+    RUNS = "runs"
+    STOPPED = "stopped"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A checkpoint as it is now; batches are None where the log is empty.
+
+    `location` has links and relative parts resolved. `offsets` are the newest logged ones of
+    Kafka sources by topic and partition. `batch_seconds` is the usual time between two batches,
+    None where fewer than two are logged. `fixed` says why it can't be moved aside in one step,
+    None where it can.
+    """
+
+    location: str
+    query_id: str
+    last_offset_batch: int | None = None
+    last_commit_batch: int | None = None
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    batch_seconds: float | None = None
+    fixed: str | None = None
+
+    @property
+    def head(self) -> tuple[int | None, int | None]:
+        """The newest batches of both logs: a query that runs moves them."""
+        return self.last_offset_batch, self.last_commit_batch
+
+
+class World(Protocol):
+    """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
+
+    def cluster_id(self) -> str:
+        """Return the Kafka cluster's id."""
+
+    def topics(self, names: Iterable[str]) -> Mapping[str, Topic]:
+        """Return those of the topics that exist, with begin and end offsets."""
+
+    def group(self, group_id: str) -> Group:
+        """Return a group with its committed offsets; one that can't be seen is not inactive."""
+
+    def checkpoint(self, location: str) -> Checkpoint | None:
+        """Return the checkpoint there, or None where there is none."""
+
+    def status(self, pipeline: str) -> Status:
+        """Ask the pipeline's status command; UNKNOWN where there is none."""
+
+    def registered(self, pipeline: str) -> Pipeline | None:
+        """Return the pipeline as the registry has it now."""
+
+
+class Effects(World, Protocol):
+    """What steps may do, on top of what plans may ask; StepError where it does not work."""
+
+    @property
+    def run(self) -> str:
+        """The run's id: names of what a step puts aside end in it."""
+
+    def command(self, pipeline: str, word: str) -> None:
+        """Run the registered command `start` or `stop` and wait for its end."""
+
+    def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
+        """Commit offsets for a group without members."""
+
+    def delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        """Remove committed offsets of a group without members."""
+
+    def exists(self, path: str) -> bool:
+        """Return whether a file or a folder is there."""
+
+    def tree_hash(self, path: str) -> str | None:
+        """Return a hash over every file's name and bytes, None where the folder is not there."""
+
+    def snapshot_place(self) -> str:
+        """Return the folder that is this run's own, for copies and records."""
+
+    def copy_tree(self, path: str, to: str) -> None:
+        """Copy a folder and force it to disk; what stood at `to` from an earlier try goes."""
+
+    def move(self, path: str, to: str) -> None:
+        """Rename a folder in one step, forced to disk; `to` must not exist."""
+
+    def make_like(self, path: str, like: str) -> None:
+        """Make an empty folder with the owner and the rights of `like`; fine if it is there."""
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder of `snapshot_place`; fine if it is gone."""
+
+    def write_record(self, path: str, text: str) -> None:
+        """Write a file in one step, forced to disk."""
+
+    def note(self, message: str) -> None:
+        """Tell people how the step gets on."""
+
+    def pause(self, seconds: float) -> None:
+        """Wait; here a cancelled run stops (RunCancelledError) and one whose worker ends parks."""
