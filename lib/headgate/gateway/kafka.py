@@ -147,7 +147,7 @@ class Kafka:
         try:
             return AdminClient(settings)
         except KafkaException as error:
-            raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}.") from None
+            raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
 
     def _remember(self, error: Any) -> None:
         """Keep what a connection says of its failure: the call itself only says `timed out`."""
@@ -196,7 +196,7 @@ class Kafka:
         try:
             return self.java.describe(unknown)
         except HeadgateError as error:
-            warnings.add(f"Type and members of {names} could not be read: {error}")
+            warnings.add(f"Type and members of {names} could not be read: {error}.")
             return {}
 
     def _raise_unless_missing(self, errors: Mapping[Any, Any]) -> None:
@@ -210,8 +210,8 @@ class Kafka:
         where = ", ".join(f"{b.host}:{b.port}" for b in metadata.brokers.values())
         error = unreachable(self.bootstrap, self._hint)
         return type(error)(
-            f"{error} It named {where} as its brokers: those addresses must be reachable from "
-            "here (advertised.listeners)."
+            f"{error}; it named {where} as its brokers, and those addresses must be reachable "
+            "from here (advertised.listeners)"
         )
 
 

@@ -94,11 +94,11 @@ def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
     why = f" ({_short(hint.str())})" if hint is not None else ""
     if hint is not None and hint.code() in LOGIN:
         return UnreachableError(
-            f"Kafka at {bootstrap} refuses the login{why}: check [kafka.config]."
+            f"Kafka at {bootstrap} refuses the login{why}: check [kafka.config]"
         )
     return UnreachableError(
         f"Kafka at {bootstrap} does not answer{why}: check that a broker runs there, and "
-        "bootstrap_servers and security.protocol in headgate.toml."
+        "bootstrap_servers and security.protocol in headgate.toml"
     )
 
 
@@ -114,7 +114,7 @@ def translate(error: Any, bootstrap: str, hint: Any = None) -> HeadgateError:
     if code in SILENT or code in LOGIN:
         return unreachable(bootstrap, error if code in LOGIN else hint)
     if code in FORBIDDEN:
-        return RefusedError(f"Kafka at {bootstrap} does not allow this: {error.str()}.")
+        return RefusedError(f"Kafka at {bootstrap} does not allow this: {error.str()}")
     if code in MISSING:
-        return NotFoundError(f"Kafka at {bootstrap} has none of that name: {error.str()}.")
-    return UnreachableError(f"Kafka at {bootstrap} answered with an error: {error.str()}.")
+        return NotFoundError(f"Kafka at {bootstrap} has none of that name: {error.str()}")
+    return UnreachableError(f"Kafka at {bootstrap} answered with an error: {error.str()}")

@@ -115,7 +115,7 @@ class JavaAdmin:
             raise self._translate(_cause(error)) from None
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
-            raise UnreachableError(f"Kafka's Java client ended: {error}.") from None
+            raise UnreachableError(f"Kafka's Java client ended: {error}") from None
 
     def _connected(self) -> Any:
         with self._lock:
@@ -140,7 +140,7 @@ class JavaAdmin:
                 return_proc=True,
             )
         except (OSError, ValueError, Py4JError) as error:
-            raise SetupError(f"Java could not be started: {error}; install Java 17+.") from None
+            raise SetupError(f"Java could not be started: {error}; install Java 17+") from None
         return JavaGateway(
             gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
         )
@@ -153,10 +153,10 @@ class JavaAdmin:
 
     def _translate(self, why: str) -> HeadgateError:
         if any(word in why for word in FORBIDDEN):
-            return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}.")
+            return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}")
         if any(word in why for word in SILENT):
-            return UnreachableError(f"Kafka at {self.bootstrap} does not answer: {why}.")
-        return StepError(f"Kafka at {self.bootstrap} said no: {why}.")
+            return UnreachableError(f"Kafka at {self.bootstrap} does not answer: {why}")
+        return StepError(f"Kafka at {self.bootstrap} said no: {why}")
 
     def _share_groups(self, admin: Any, ids: list[str]) -> dict[str, Group]:
         if not ids:

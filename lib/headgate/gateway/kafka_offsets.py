@@ -73,11 +73,11 @@ def delete_offsets(kafka: Kafka, group: str, parts: Iterable[TopicPart]) -> None
     if not wanted:
         return
     if kafka.java is None:
-        raise SetupError("Deleting offsets needs Kafka's Java client: run `make setup`.")
+        raise SetupError("Deleting offsets needs Kafka's Java client: run `make setup`")
     refused = kafka.java.delete_offsets(group, wanted)
     if refused:
         why = "; ".join(f"{topic}-{number}: {text}" for (topic, number), text in refused.items())
-        raise StepError(f"Offsets of group {group} could not be deleted: {why}.")
+        raise StepError(f"Offsets of group {group} could not be deleted: {why}")
 
 
 def delete_group(kafka: Kafka, group: str) -> None:
@@ -93,7 +93,7 @@ def delete_group(kafka: Kafka, group: str) -> None:
         if error is None or error.code() == KafkaError.GROUP_ID_NOT_FOUND:
             return
         if error.code() not in TRANSIENT or deadline.left <= PAUSE:
-            raise StepError(f"Group {group} could not be deleted: {_reason(error)}.")
+            raise StepError(f"Group {group} could not be deleted: {_reason(error)}")
         time.sleep(PAUSE)
 
 
@@ -101,7 +101,7 @@ def _refuse_unknown(kafka: Kafka, parts: Iterable[TopicPart]) -> None:
     ends = kafka.begin_end(parts)
     unknown = sorted(part for part, (_, end) in ends.items() if end is None)
     if unknown:
-        raise RefusedError(f"No such partition: {_names(unknown)}; nothing was changed.")
+        raise RefusedError(f"No such partition: {_names(unknown)}; nothing was changed")
 
 
 def _alter(
@@ -142,7 +142,7 @@ def _sentence(verb: str, group: str, failed: Mapping[TopicPart, Any]) -> str:
         f"{_names(sorted(p for p, r in reasons.items() if r == reason))}: {reason}"
         for reason in dict.fromkeys(reasons.values())
     )
-    return f"Offsets of group {group} could not be {verb}: {by_reason}."
+    return f"Offsets of group {group} could not be {verb}: {by_reason}"
 
 
 def _reason(error: Any) -> str:
