@@ -102,7 +102,8 @@ class Source:
     `format` is `kafka`, `file` (or `json`, `parquet`, ... where that is known), `rate`, ...;
     `topics` are exact names; `pattern` is a `subscribePattern`. `start_offsets` are the first
     ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
-    else the source's own JSON.
+    else the source's own JSON. `advanced` says whether the newest logged batch took data from this
+    source, None where the evidence does not say.
     """
 
     position: int
@@ -115,6 +116,7 @@ class Source:
     columns: tuple[str, ...] | None = None
     start_offsets: Any = None
     offsets: Any = None
+    advanced: bool | None = None
     node: str | None = None
 
 
@@ -166,7 +168,8 @@ class Version:
     `stateful` is None where no evidence can say whether there is state (a lone offset log), an
     empty tuple where it is known that there is none. `sources` likewise. `pinned` are the
     settings of the offset log, `settings` those of the session that captured. `captured_at` is
-    ISO 8601 in UTC and no part of `fingerprint`.
+    ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
+    build or analyse the query, None where it was built.
     """
 
     engine: Engine
@@ -187,3 +190,4 @@ class Version:
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     captured_at: str | None = None
+    capture_error: str | None = None
