@@ -8,7 +8,7 @@ ARGS ?=
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
-	@HEADGATE_FOLLOW_PARENT=1 exec $(BIN)/headgate up --demo $(ARGS)
+	@exec env HEADGATE_FOLLOW_PARENT=1 $(BIN)/headgate up --demo $(ARGS)
 
 test: ## run every test: units, real broker, real Spark, real browser
 	$(SETUP) python jars browser

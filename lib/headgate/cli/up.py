@@ -1,0 +1,27 @@
+"""`headgate up`: the console, and with --demo a whole landscape to try it on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from headgate.cli.group import Settings
+from headgate.local.up import CONFIG, Request
+from headgate.local.up import up as start
+
+
+@click.command("up")
+@click.option("--demo", is_flag=True, help="With a broker and a shop's pipelines, all on loopback.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The console's port. [default: 8501]")
+@click.option("--home", metavar="DIR", help="Where files and logs go. [default: .headgate]")
+@click.pass_context
+def command(ctx: click.Context, demo: bool, port: int | None, home: str | None) -> None:
+    """Start the console and its worker; Ctrl-C ends everything that was started."""
+    settings = ctx.find_object(Settings) or Settings()
+    given = settings.config or os.environ.get(CONFIG) or "headgate.toml"
+    config = Path(given) if Path(given).exists() or settings.config else None
+    default = Path(".headgate/demo") if demo else (config or Path(given)).parent / ".headgate"
+    folder = Path(home) if home else default
+    start(Request(folder, demo=demo, port=port, config=None if demo else config), click.echo)

@@ -1,0 +1,150 @@
+"""The demo's pipelines: how each is started, and how `headgate.toml` declares them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.local.demo.topics import KAFKA
+from headgate.local.processes import Program
+
+CONTROL = "headgate.local.demo.control"
+_PACKAGE = "headgate.local.demo"
+_QUERY_GRACE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPipeline:
+    """One pipeline. A Spark one has an `entry_point`, a consumer group a `group` and `topics`."""
+
+    name: str
+    owner: str
+    description: str
+    entry_point: str | None = None
+    group: str | None = None
+    topics: tuple[str, ...] = ()
+
+    def folder(self, home: Path) -> Path:
+        """Return where the running pipeline writes what it tells."""
+        return home / "pipelines" / self.name
+
+    def ready(self, home: Path) -> Path:
+        """Return the file that appears once the pipeline works."""
+        return self.folder(home) / "ready"
+
+    def checkpoint(self, home: Path) -> Path:
+        """Return the checkpoint's folder."""
+        return home / "checkpoints" / self.name
+
+
+PIPELINES = (
+    DemoPipeline(
+        "orders-by-city",
+        "sales",
+        "Paid orders with their customers, in windows by city",
+        entry_point=f"{_PACKAGE}.orders_by_city:v1",
+    ),
+    DemoPipeline(
+        "revenue-alerts",
+        "finance",
+        "Cities whose revenue of ten minutes is above a limit",
+        entry_point=f"{_PACKAGE}.revenue_alerts:v1",
+    ),
+    DemoPipeline(
+        "alert-mailer",
+        "support",
+        "Mails every alert",
+        group="alert-mailer",
+        topics=("revenue-alerts",),
+    ),
+)
+
+
+def starter(pipeline: DemoPipeline, home: Path, kafka: str) -> Callable[[str | None], Program]:
+    """Return what makes the program of a pipeline, of another entry point where one is given."""
+
+    def program(entry_point: str | None = None) -> Program:
+        folder = pipeline.folder(home)
+        folder.mkdir(parents=True, exist_ok=True)
+        pipeline.ready(home).unlink(missing_ok=True)
+        return Program(
+            name=pipeline.name,
+            argv=(sys.executable, "-m", *_arguments(pipeline, home, entry_point)),
+            log=home / "logs" / f"{pipeline.name}.log",
+            env={KAFKA: kafka},
+            cwd=home,
+            grace=_QUERY_GRACE if pipeline.entry_point else 10.0,
+        )
+
+    return program
+
+
+def feed(home: Path, kafka: str) -> Program:
+    """Return the program that writes orders, payments and customers."""
+    argv = (sys.executable, "-m", f"{_PACKAGE}.feed")
+    return Program(name="feed", argv=argv, log=home / "logs" / "feed.log", env={KAFKA: kafka})
+
+
+def registry(home: Path, kafka: str) -> str:
+    """Return the text of the demo's `headgate.toml`."""
+    head = [
+        "# Written by `headgate up --demo` at each of its starts.",
+        "[kafka]",
+        f"bootstrap_servers = {_text(kafka)}",
+        "",
+        "[store]",
+        'url = "sqlite:///.headgate/headgate.db"',
+    ]
+    return "\n".join([*head, *(line for p in PIPELINES for line in _table(p, home)), ""])
+
+
+def _arguments(pipeline: DemoPipeline, home: Path, entry_point: str | None) -> tuple[str, ...]:
+    if pipeline.entry_point is None:
+        return (f"{_PACKAGE}.alert_mailer", "--ready", str(pipeline.ready(home)))
+    return (
+        f"{_PACKAGE}.run_query",
+        entry_point or pipeline.entry_point,
+        *("--name", pipeline.name),
+        *("--checkpoint", str(pipeline.checkpoint(home))),
+        *("--folder", str(pipeline.folder(home))),
+    )
+
+
+def _table(pipeline: DemoPipeline, home: Path) -> list[str]:
+    yes = {
+        "name": pipeline.name,
+        "engine": "spark" if pipeline.entry_point else "consumer-group",
+        "owner": pipeline.owner,
+        "description": pipeline.description,
+    }
+    if pipeline.entry_point:
+        folder = pipeline.folder(home).relative_to(home)
+        yes["checkpoint"] = str(pipeline.checkpoint(home).relative_to(home))
+        yes["entry_point"] = pipeline.entry_point
+        evidence = [str(folder / "explain.txt"), str(folder / "progress.json")]
+        lists = {"evidence": evidence}
+    else:
+        yes["group"] = str(pipeline.group)
+        lists = {"topics": list(pipeline.topics)}
+    return [
+        "",
+        "[[pipeline]]",
+        *(f"{key} = {_text(value)}" for key, value in yes.items()),
+        *(f"{key} = [{', '.join(map(_text, values))}]" for key, values in lists.items()),
+        "[pipeline.commands]",
+        *(f"{do} = {_text(_command(do, pipeline, home))}" for do in ("stop", "start", "status")),
+    ]
+
+
+def _command(do: str, pipeline: DemoPipeline, home: Path) -> str:
+    words = (sys.executable, "-m", CONTROL, do, pipeline.name, "--home", str(home))
+    return shlex.join(words)
+
+
+def _text(value: str) -> str:
+    # A TOML basic string knows the escapes of JSON that `dumps` writes for these values.
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,218 @@
+"""Start the console with its worker, and with `demo` a broker and the demo business around them.
+
+Everything that is started is a child of this process and ends with it, however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import SetupError, UnreachableError
+from headgate.local import broker
+from headgate.local.child import die_with_parent
+from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
+from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
+from headgate.local.ports import LOOPBACK, free_port
+from headgate.local.processes import Program
+from headgate.local.supervise import Supervisor
+from headgate.local.switchboard import Line, Switchboard
+
+CONFIG = "HEADGATE_CONFIG"
+FOLLOW_PARENT = "HEADGATE_FOLLOW_PARENT"
+CONSOLE, WORKER = "console", "worker"
+PORT = 8501
+_CLONE = Path(__file__).parents[3]
+_PAGE_LIMIT = 60.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to start. `home` takes all files; `port` is the console's, None for any, 8501 first.
+
+    `config` is the team's own `headgate.toml`; the demo writes one into `home`.
+    """
+
+    home: Path
+    demo: bool = False
+    port: int | None = None
+    config: Path | None = None
+
+
+def up(request: Request, say: Say) -> None:
+    """Start everything, say where the console is, and stay until SIGINT or SIGTERM.
+
+    SetupError where a stack already runs in that home or a part can't start.
+    """
+    if os.environ.get(FOLLOW_PARENT):
+        die_with_parent(os.getppid(), signal.SIGTERM)
+    home = request.home.resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    with only_one(home), Supervisor() as supervisor, interrupts(supervisor):
+        supervisor.adopt_orphans()
+        try:
+            _run(request, home, supervisor, say)
+        except KeyboardInterrupt:
+            say("Ending everything.")
+        finally:
+            supervisor.close(last=(broker.NAME,))
+
+
+def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None:
+    port = console_port(request.port)
+    if not request.demo:
+        if request.config is None:
+            raise SetupError("name the pipelines' file with --config, or start with --demo")
+        _start_console(request.config.resolve(), home, port, {}, supervisor)
+        _announce(home, port, supervisor, say)
+        _stay(supervisor, lambda: time.sleep(0.5), say)
+        return
+    say("Starting Kafka.")
+    kafka = _start_kafka(home, supervisor)
+    config = home / "headgate.toml"
+    _write(config, registry(home, kafka))
+    lines = {p.name: Line(starter(p, home, kafka), p.ready(home)) for p in PIPELINES}
+    board = Switchboard(home, supervisor, lines)
+    board.open()
+    try:
+        say(f"Starting {', '.join(lines)}, their feed, the worker and the console.")
+        supervisor.start(feed(home, kafka))
+        _start_console(config, home, port, {KAFKA: kafka}, supervisor)
+        for line in lines.values():
+            supervisor.start(line.program(None))
+        _announce(home, port, supervisor, say)
+        say(f"Kafka    {kafka}\nFiles    {home}")
+        _stay(supervisor, lambda: board.turn(0.5), say)
+    finally:
+        board.close()
+
+
+def console_port(asked: int | None) -> int:
+    """Return a free port: the one that was asked for or none; else 8501 or any."""
+    port = free_port(PORT if asked is None else asked)
+    if asked is not None and port != asked:
+        raise SetupError(f"port {asked} is taken: name another one with --port")
+    return port
+
+
+def _start_kafka(home: Path, supervisor: Supervisor) -> str:
+    remembered = home / "kafka" / "port"
+    preferred = int(DEFAULT_KAFKA.rpartition(":")[2])
+    with suppress(OSError, ValueError):
+        preferred = int(remembered.read_text())
+    kafka = broker.start_broker(supervisor, home / "kafka", port=preferred)
+    _write(remembered, kafka.rpartition(":")[2])
+    create_topics(kafka)
+    return kafka
+
+
+def _start_console(
+    config: Path, home: Path, port: int, env: dict[str, str], supervisor: Supervisor
+) -> None:
+    env = {**env, CONFIG: str(config)}
+    work = (sys.executable, "-m", "headgate.worker.main", "--config", str(config))
+    page = (sys.executable, "-m", "streamlit", "run", str(_CLONE / "app.py"))
+    options = {
+        "server.address": LOOPBACK,
+        "server.port": str(port),
+        "server.headless": "true",
+        "browser.gatherUsageStats": "false",
+        "server.fileWatcherType": "none",
+    }
+    flags = tuple(f"--{key}={value}" for key, value in options.items())
+    logs = home / "logs"
+    supervisor.start(
+        Program(name=WORKER, argv=work, log=logs / "worker.log", env=env, cwd=config.parent)
+    )
+    supervisor.start(
+        Program(name=CONSOLE, argv=page + flags, log=logs / "console.log", env=env, cwd=_CLONE)
+    )
+
+
+def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
+    """Say the address once the page answers."""
+    address = f"http://{LOOPBACK}:{port}"
+    deadline = time.monotonic() + _PAGE_LIMIT
+    while time.monotonic() < deadline:
+        child = supervisor.child(CONSOLE)
+        if child and not child.running:
+            raise SetupError(f"the console ended at its start: {child.last_words()}")
+        if _answers(f"{address}/_stcore/health"):
+            say(f"\nConsole  {address}      Ctrl-C ends everything.\nLogs     {home / 'logs'}")
+            return
+        time.sleep(0.1)
+    raise UnreachableError(f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s")
+
+
+def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:
+    """Say which child died, for ever; without the broker or the console, end."""
+    while True:
+        for child in supervisor.deaths():
+            code, name = child.process.returncode, child.program.name
+            text = (
+                f"{name} ended by itself (exit {code}): {child.last_words()} [{child.program.log}]"
+            )
+            if name in (broker.NAME, CONSOLE):
+                raise SetupError(text)
+            say(text)
+        wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Hold the home's lock; SetupError where somebody else does."""
+    with (home / "up.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SetupError(
+                f"a stack already runs in {home}: end it, or name another folder with --home"
+            ) from None
+        yield
+
+
+@contextmanager
+def interrupts(supervisor: Supervisor) -> Iterator[None]:
+    """Turn the first SIGINT, SIGTERM or SIGHUP into KeyboardInterrupt; the second one kills."""
+
+    def second(number: int, frame: Any) -> None:
+        supervisor.kill()
+        os._exit(130)
+
+    def first(number: int, frame: Any) -> None:
+        for each in signals:
+            signal.signal(each, second)
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {each: signal.signal(each, first) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    partial.rename(path)
