@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from headgate.compat.report import Change, ChangeKind, Finding, Outcome, Report, StateEffect
 from headgate.model.topology import Edge, Node, NodeKind, Topology
+from headgate.model.version import Version
 from headgate.views.labels import CHARACTER, shorten
 from headgate.views.looks import look_of
 from headgate.views.scene import (
@@ -40,7 +41,7 @@ class Side(StrEnum):
     AFTER = "after"
 
 
-def sketch_comparison(before: Topology, after: Topology, report: Report, *, name: str) -> Sketch:
+def sketch_comparison(before: Version, after: Version, report: Report, *, name: str) -> Sketch:
     """Return the union of both versions; matched nodes carry the id of the new version."""
     return _Union(before, after, report, name).sketch()
 
@@ -57,15 +58,15 @@ def union_id(report: Report, *, before: str | None, after: str | None) -> str | 
 class _Union:
     """The union in the making: `ids` maps each version's node ids to the sketch's."""
 
-    def __init__(self, before: Topology, after: Topology, report: Report, name: str) -> None:
+    def __init__(self, before: Version, after: Version, report: Report, name: str) -> None:
         self.before, self.after, self.report, self.name = before, after, report, name
-        known = {n.id for n in after.nodes}
+        known = {n.id for n in after.topology.nodes}
         self.matches = {b: a for b, a in report.matches.items() if a in known}
         self.old_ids = {
-            n.id: self.matches.get(n.id, ONLY_BEFORE + n.id) for n in before.nodes
+            n.id: self.matches.get(n.id, ONLY_BEFORE + n.id) for n in before.topology.nodes
         } | _topic_ids(before)
-        self.new_ids = {n.id: n.id for n in after.nodes} | _topic_ids(after)
-        self.numbers = _matching_numbers(before, after, self.matches)
+        self.new_ids = {n.id: n.id for n in after.topology.nodes} | _topic_ids(after)
+        self.numbers = _matching_numbers(before.topology, after.topology, self.matches)
 
     def sketch(self) -> Sketch:
         """Return the finished sketch."""
@@ -80,8 +81,8 @@ class _Union:
         return SketchBox(box, self.name, box.rsplit("/", 1)[1])
 
     def _nodes(self) -> Iterable[SketchNode]:
-        was = {self.old_ids[n.id]: n for n in self.before.nodes}
-        for node in self.after.nodes:
+        was = {self.old_ids[n.id]: n for n in self.before.topology.nodes}
+        for node in self.after.topology.nodes:
             yield self._node(node.id, was.get(node.id), node)
         for number, node in was.items():
             if number.startswith(ONLY_BEFORE):
@@ -135,8 +136,8 @@ class _Union:
         for pair in {**new, **old}:
             yield SketchEdge(*pair, _presence(pair in old, pair in new))
 
-    def _pairs(self, version: Topology, ids: Mapping[str, str]) -> dict[tuple[str, str], None]:
-        edges: list[Edge] = [*version.edges, *topic_links(version)]
+    def _pairs(self, version: Version, ids: Mapping[str, str]) -> dict[tuple[str, str], None]:
+        edges: list[Edge] = [*version.topology.edges, *topic_links(version)]
         known = [(e.source, e.target) for e in edges if e.source in ids and e.target in ids]
         return dict.fromkeys((ids[a], ids[b]) for a, b in known)
 
@@ -169,7 +170,7 @@ def _marks(findings: list[Finding], changes: list[Change]) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _topic_ids(version: Topology) -> dict[str, str]:
+def _topic_ids(version: Version) -> dict[str, str]:
     links = topic_links(version)
     return {t: t for e in links for t in (e.source, e.target) if is_topic(t)}
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headgate.model.topology import Edge, Node, NodeKind, Topology
+from headgate.landscape.joins import matcher, reads, writes
+from headgate.model.topology import Edge, Node, NodeKind
+from headgate.model.version import Version
 from headgate.views.looks import look_of
 from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
 
-def sketch_topology(topology: Topology, *, name: str) -> Sketch:
+def sketch_topology(version: Version, *, name: str) -> Sketch:
     """Return the sketch; topics that sources and sinks name are drawn as nodes `topic:NAME`."""
-    links = topic_links(topology)
+    topology, links = version.topology, topic_links(version)
     topics = dict.fromkeys(t for e in links for t in (e.source, e.target) if is_topic(t))
     nodes = [SketchNode(id=t, look=Look.TOPIC, label=topic_name(t)) for t in topics]
     nodes += [sketch_node(n, box=box_of(n, name)) for n in topology.nodes]
@@ -40,16 +42,15 @@ def boxes(nodes: Iterable[Node], name: str) -> list[SketchBox]:
     return [SketchBox(f"{name}/{number}", name, str(number)) for number in numbers]
 
 
-def topic_links(topology: Topology) -> list[Edge]:
-    """Return edges topic -> source and sink -> topic, for what the details name."""
-    links: list[Edge] = []
-    for node in topology.nodes:
-        if node.kind is NodeKind.SOURCE:
-            links += [Edge(f"topic:{t}", node.id) for t in _strings(node.details.get("topics"))]
-        elif node.kind is NodeKind.SINK and node.details.get("format") in (None, "kafka"):
-            targets = node.details.get("topics") or node.details.get("target")
-            links += [Edge(node.id, f"topic:{t}") for t in _strings(targets)]
-    return links
+def topic_links(version: Version) -> list[Edge]:
+    """Return edges topic -> source and sink -> topic, for the topics that the version names."""
+    links = [Edge(topic_id(j.topic), j.node) for j in reads(version, matcher(())) if j.node]
+    return links + [Edge(j.node, topic_id(j.topic)) for j in writes(version) if j.node]
+
+
+def topic_id(name: str) -> str:
+    """Return the id of a topic's node."""
+    return f"topic:{name}"
 
 
 def is_topic(node_id: str) -> bool:
@@ -60,9 +61,3 @@ def is_topic(node_id: str) -> bool:
 def topic_name(node_id: str) -> str:
     """Return the name in a topic's id."""
     return node_id.removeprefix("topic:")
-
-
-def _strings(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [str(v) for v in value] if isinstance(value, list | tuple) else []

@@ -1,0 +1,75 @@
+"""Every `st.session_state` key, so that a page and its test spell it alike.
+
+The values of keys that are bound to the address (`bind="query-params"`) are also the names of
+its query parameters: the whole state of a view can be sent as a link.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Param(StrEnum):
+    """Query parameters that a page reads and writes by itself."""
+
+    NODE = "node"
+    FINDING = "finding"
+    CLOSED = "closed"
+    RUN = "run"
+
+
+class LandscapeKey(StrEnum):
+    """Keys of the landscape."""
+
+    LEVEL = "level"
+    SEARCH = "q"
+    UNUSED = "all_topics"
+    FOCUS = "focus"
+    GRAPH = "landscape_graph"
+
+
+class TopologyKey(StrEnum):
+    """Keys of the topology page."""
+
+    PIPELINE = "pipeline"
+    VERSION = "version"
+    SEARCH = "q"
+    FOCUS = "focus"
+    GRAPH = "topology_graph"
+    UPLOAD = "capture_files"
+    UPLOAD_PIPELINE = "capture_pipeline"
+    UPLOAD_GO = "capture_go"
+    UPLOAD_OPEN = "capture_open"
+
+
+class CompareKey(StrEnum):
+    """Keys of the comparison."""
+
+    PIPELINE = "pipeline"
+    BEFORE = "before"
+    AFTER = "after"
+    BEFORE_FILES = "before_files"
+    AFTER_FILES = "after_files"
+    SIDE = "side"
+    ONLY = "only_changes"
+    SEARCH = "q"
+    GRAPH = "compare_graph"
+
+
+class ReprocessKey(StrEnum):
+    """Keys of the wizard."""
+
+    PIPELINE = "pipeline"
+    SCENARIO = "scenario"
+    GO = "reprocess_go"
+    CONFIRM = "reprocess_confirm"
+    CONFIRMED = "reprocess_confirmed"
+
+
+class RunsKey(StrEnum):
+    """Keys of the runs page."""
+
+    TABLE = "runs_table"
+    UNDO = "run_undo"
+    UNDO_CONFIRM = "run_undo_confirm"
+    RESUME = "run_resume"

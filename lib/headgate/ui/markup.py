@@ -1,0 +1,138 @@
+"""Small pieces of HTML; every text from outside is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from headgate.views.scene import STATUS_WORDS, Status
+
+Rows = Iterable[tuple[str, object]]
+
+EMPTY_ICON = (
+    '<svg viewBox="0 0 24 24"><path d="M3 7h5v4H3zM16 4h5v4h-5zM16 14h5v4h-5zM8 9h4M12 9V6h4'
+    'M12 9v7h4"/></svg>'
+)
+
+
+def header(title: str, summary: str = "") -> str:
+    """Return a page's title with a muted line beside it."""
+    return (
+        f'<div class="hg-head"><h1>{escape(title)}</h1>'
+        f'<span title="{escape(summary)}">{escape(summary)}</span></div>'
+    )
+
+
+def heading(kind: str, name: str) -> str:
+    """Return what a thing is, and its name."""
+    return f'<div class="hg-kind">{escape(kind)}</div><h3 class="hg-name">{escape(name)}</h3>'
+
+
+def facts(rows: Rows) -> str:
+    """Return names and values in two columns; rows without a value are left out."""
+    shown = [(name, value) for name, value in rows if value not in (None, "", (), [], {})]
+    cells = "".join(f"<dt>{escape(n)}</dt><dd>{_value(v)}</dd>" for n, v in shown)
+    return f'<dl class="hg-facts">{cells}</dl>' if cells else ""
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Code):
+        return code(value)
+    if isinstance(value, list | tuple):
+        return "<br>".join(_value(v) for v in value)
+    return escape(str(value))
+
+
+class Code(str):
+    """Text that is code or a type: shown in a fixed width."""
+
+    __slots__ = ()
+
+
+def code(text: object) -> str:
+    """Return text in a fixed width."""
+    return f'<span class="hg-code">{escape(str(text))}</span>'
+
+
+def section(text: str) -> str:
+    """Return a small heading."""
+    return f'<div class="hg-section">{escape(text)}</div>'
+
+
+def quiet(text: str) -> str:
+    """Return a muted line."""
+    return f'<div class="hg-quiet">{escape(text)}</div>'
+
+
+def tone(name: str) -> str:
+    """Return the style that sets the hue of a status, an outcome or a look."""
+    return f'style="--tone:var(--hg-{escape(name)})"'
+
+
+def status(which: Status) -> str:
+    """Return a status as a badge with its word."""
+    glyph, word = STATUS_WORDS[which]
+    return f'<span class="hg-status" {tone(which)}><i>{glyph}</i>{escape(word)}</span>'
+
+
+def counts(numbers: Mapping[Status, int]) -> str:
+    """Return how many nodes have each status, worst first; statuses without any are left out."""
+    shown = [s for s in STATUS_WORDS if s is not Status.SAME and numbers.get(s)]
+    chips = "".join(
+        f'<span class="{"loud" if s is Status.SILENTLY_WRONG else ""}" {tone(s)}>'
+        f"<i>{STATUS_WORDS[s][0]}</i>{numbers[s]} {escape(STATUS_WORDS[s][1].lower())}</span>"
+        for s in shown
+    )
+    return f'<div class="hg-counts">{chips}</div>' if chips else ""
+
+
+def change(title: str, before: str, after: str) -> str:
+    """Return a value before and after; an empty side is left out."""
+    was = f'<div class="was"><span>−</span><span>{escape(before)}</span></div>' if before else ""
+    now = f'<div class="is"><span>+</span><span>{escape(after)}</span></div>' if after else ""
+    return f'<div class="hg-change"><b>{escape(title)}</b>{was}{now}</div>'
+
+
+def say(text: str, name: str) -> str:
+    """Return a sentence in the hue of a status."""
+    return f'<div class="hg-say" {tone(name)}>{escape(text)}</div>'
+
+
+def verdict(glyph: str, word: str, sentence: str, name: str) -> str:
+    """Return the one line that a release manager can act on."""
+    loud = " loud" if name == Status.SILENTLY_WRONG else ""
+    return (
+        f'<div class="hg-verdict{loud}" role="status" {tone(name)}><i>{escape(glyph)}</i>'
+        f"<div><b>{escape(word)}</b> {escape(sentence)}</div></div>"
+    )
+
+
+def pill(word: str, name: str) -> str:
+    """Return a word in the hue of a status."""
+    return f'<span class="hg-pill" {tone(name)}>{escape(word)}</span>'
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return a list of sentences."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="hg-list">{items}</ul>' if items else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 0) -> str:
+    """Return a small table; the last `numbers` columns stand to the right."""
+    first = len(head) - numbers
+    style = ["" if n < first else ' class="number"' for n in range(len(head))]
+    top = "".join(f"<th{s}>{escape(h)}</th>" for h, s in zip(head, style, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{s}>{_value(c)}</td>" for c, s in zip(r, style, strict=True))
+        + "</tr>"
+        for r in rows
+    )
+    return f'<table class="hg-table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def empty(title: str, *lines: str) -> str:
+    """Return what a page shows while there is nothing to show: what to do about it."""
+    text = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return f'<div class="hg-empty">{EMPTY_ICON}<h2>{escape(title)}</h2>{text}</div>'

@@ -1,0 +1,98 @@
+"""All pipelines and the topics between them, with live numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.landscape.landscape import Landscape
+from headgate.ui import data, markup
+from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
+from headgate.ui.keys import LandscapeKey
+from headgate.ui.landscape_panel import landscape_panel
+from headgate.ui.page import open_page, title
+from headgate.ui.state import collapsed
+from headgate.usecases.context import Context
+from headgate.views.compose import compose
+from headgate.views.scene import Lens
+from headgate.views.scene_landscape import Level, live_notes, sketch_landscape, usual_level
+
+REFRESH = 5
+"""Seconds between two looks at the cluster."""
+
+
+def main() -> None:
+    context = open_page()
+    if not context.registry.pipelines and not context.registry.bootstrap_servers:
+        title("Landscape")
+        st.html(
+            markup.empty(
+                "Nothing to show yet",
+                "Write a headgate.toml that names your Kafka and your pipelines, and point"
+                " HEADGATE_CONFIG at it. `headgate up --demo` starts a whole example.",
+            )
+        )
+        return
+    _page(context)
+
+
+@st.fragment(run_every=REFRESH)
+def _page(context: Context) -> None:
+    seen = data.cluster(context)
+    try:
+        landscape = data.landscape(context, seen)
+    except HeadgateError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    head, levels, find, focus, topics = st.columns(
+        [3.1, 1.75, 1.8, 0.9, 1.05], vertical_alignment="center"
+    )
+    with head:
+        title("Landscape", _summary(landscape))
+    with levels:
+        level = _pick_level(landscape)
+    with find:
+        query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
+    with focus:
+        near = focus_toggle(LandscapeKey.FOCUS)
+    with topics:
+        everything = st.toggle(
+            "All topics",
+            key=LandscapeKey.UNUSED,
+            help="Also internal topics, and topics and groups that no registered pipeline touches.",
+            bind="query-params",
+        )
+    sketch = sketch_landscape(landscape, level, unused=everything)
+    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near))
+    panel = canvas_and_panel(
+        scene,
+        sketch,
+        key=LandscapeKey.GRAPH,
+        picture=f"{level} {everything} {near}",
+        query=query,
+        notes=live_notes(landscape),
+    )
+    with panel:
+        landscape_panel(context, landscape, sketch, seen)
+
+
+def _pick_level(landscape: Landscape) -> Level:
+    level = st.segmented_control(
+        "Level",
+        list(Level),
+        format_func=lambda level: level.value.capitalize(),
+        default=usual_level(landscape),
+        required=True,
+        key=LandscapeKey.LEVEL,
+        label_visibility="collapsed",
+        bind="query-params",
+    )
+    return Level(level) if level else usual_level(landscape)
+
+
+def _summary(landscape: Landscape) -> str:
+    pipelines, topics = len(landscape.pipelines), len(landscape.topics)
+    return f"{pipelines} pipelines, {topics} topics, {len(landscape.groups)} consumer groups"
+
+
+main()
