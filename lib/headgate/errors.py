@@ -9,6 +9,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── CaptureError                     a module:function did not yield a streaming query
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
 ├── ScenarioError                    no scenario has that name, or it does not take that option
+├── RenameError                      --rename is not KIND:OLD=NEW
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
 │   ├── StalePlanError               the world moved after the plan was built
@@ -68,6 +69,10 @@ class PlanFileError(HeadgateError):
 
 class ScenarioError(HeadgateError):
     """No scenario has that name, or it does not take an option that was given."""
+
+
+class RenameError(HeadgateError):
+    """A rename is not `KIND:OLD=NEW` with a kind that can be renamed."""
 
 
 class NotFoundError(HeadgateError):

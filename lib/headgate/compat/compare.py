@@ -1,0 +1,78 @@
+"""Compare two versions of a pipeline: what the engine will do when the new one takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headgate.compat.changes import changes
+from headgate.compat.match import match_nodes, match_operators, match_sources
+from headgate.compat.naming import names_count
+from headgate.compat.other_engines import judge_other
+from headgate.compat.renames import source_renames
+from headgate.compat.report import Finding, Report
+from headgate.compat.rule import Comparison, Rule
+from headgate.compat.rules import RULES
+from headgate.compat.spark_version import judged_version
+from headgate.model.version import Engine, Version
+
+
+def compare(
+    before: Version,
+    after: Version,
+    *,
+    renames: Sequence[str] = (),
+    spark_version: str | None = None,
+    rules: Sequence[Rule] = RULES,
+) -> Report:
+    """Return findings (worst first), changes and matches; pure, so a page may call it any time.
+
+    `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Versions of different engines,
+    or of engines other than Spark, get `unknown` with its question.
+    """
+    declared = source_renames(renames)
+    if before.engine is not after.engine or before.engine is not Engine.SPARK:
+        return judge_other(before, after)
+    comparison = _comparison(before, after, declared, spark_version)
+    found = [f for rule in rules for f in rule.run(comparison)]
+    return Report(
+        findings=_worst_first(found),
+        changes=changes(before, after, comparison.nodes),
+        matches=comparison.nodes.pairs,
+        judged_for=f"spark {comparison.spark.text}",
+        warnings=_warnings(comparison),
+    )
+
+
+def _comparison(
+    before: Version, after: Version, renames: dict[str, str], given: str | None
+) -> Comparison:
+    operators = match_operators(before, after)
+    sources = match_sources(before, after, by_name=names_count(before, after), renames=renames)
+    places = [*(p.where for p in operators), *(p.where for p in sources)]
+    anchors = [(w.before, w.after) for w in places]
+    return Comparison(
+        before=before,
+        after=after,
+        spark=judged_version(before, after, given),
+        operators=operators,
+        sources=sources,
+        nodes=match_nodes(before.topology, after.topology, anchors),
+        renames=renames,
+    )
+
+
+def _worst_first(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Sort by outcome; findings of one outcome keep the rules' order."""
+    return tuple(sorted(found, key=lambda f: -f.outcome))
+
+
+def _warnings(c: Comparison) -> tuple[str, ...]:
+    out = []
+    if c.spark.assumed:
+        out.append(f"No evidence names the Spark version; judged for {c.spark.text}.")
+    elif not c.spark.measured:
+        out.append(f"Spark {c.spark.text} was not tried; judged by what 4.2.0 does.")
+    for side, version in (("old", c.before), ("new", c.after)):
+        if version.sink is None or not version.sink.format:
+            out.append(f"The {side} version's sink is not in the evidence; it was not judged.")
+    return tuple(out)

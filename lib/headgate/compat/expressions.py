@@ -1,0 +1,49 @@
+"""Small readings of resolved expressions: which columns, which function, which time window.
+
+The text is what `StatefulOperator` promises: resolved to `s0.column`, free of attribute ids.
+"""
+
+from __future__ import annotations
+
+import re
+
+_COLUMN = re.compile(r"\bs\d+\.`?[\w.]+`?|\bop\d+\.\S+")
+_CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
+_CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
+_GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
+_TIME_WINDOW = re.compile(r"\b(?:session_)?window\(|precisetimestampconversion")
+
+
+def columns(expression: str) -> frozenset[str]:
+    """Return the source columns that an expression reads."""
+    return frozenset(_COLUMN.findall(expression))
+
+
+def is_time_window(expression: str) -> bool:
+    """Say whether an expression is a window or session window over event time."""
+    return bool(_TIME_WINDOW.search(expression))
+
+
+def call(expression: str) -> tuple[str, str]:
+    """Split `sum(s0.v)` into `("sum", "s0.v")`; `distinct` and filters stay with the arguments."""
+    text = expression.strip()
+    if match := _CALL.match(text):
+        return match["name"].lower(), match["args"].strip()
+    name, _, rest = text.partition("(")
+    return name.strip().lower(), rest.strip()
+
+
+def without_casts(expression: str) -> str:
+    """Strip casts around the whole expression: `cast(s0.v as double)` reads `s0.v`."""
+    text = expression.strip()
+    while match := _CAST.match(text):
+        text = match["inner"].strip()
+    return text
+
+
+def guards(expression: str, inner: str) -> bool:
+    """Say whether an expression only replaces null in `inner`, as `coalesce(inner, ...)` does."""
+    if not _GUARD.match(expression):
+        return False
+    _, args = call(expression)
+    return args.startswith(f"{inner},")

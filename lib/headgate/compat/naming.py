@@ -1,0 +1,82 @@
+"""Sources as the engine tells them apart: by name or by place, and where they read from."""
+
+from __future__ import annotations
+
+from headgate.model.version import Source, Version
+
+EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+OFFSET_LOG = "spark.sql.streaming.offsetLog.formatVersion"
+FILE_FORMATS = frozenset(
+    {"file", "json", "csv", "parquet", "orc", "text", "avro", "xml", "binaryfile"}
+)
+
+
+def names_count(before: Version, after: Version) -> bool:
+    """Say whether offsets are found by name: evolution was on *and* the offset log is v2.
+
+    Source: restarts measured on 4.2.0; one of the two alone leaves offsets positional.
+    """
+    every = [*(before.sources or ()), *(after.sources or ())]
+    return (
+        _evolution(before) and _log_version(before) == 2 and bool(every) and all(map(_name, every))
+    )
+
+
+def _evolution(version: Version) -> bool:
+    value = version.pinned.get(EVOLUTION, version.settings.get(EVOLUTION))
+    return (value or "").lower() == "true"
+
+
+def _log_version(version: Version) -> int:
+    if version.offset_log_version is not None:
+        return version.offset_log_version
+    return 2 if version.settings.get(OFFSET_LOG) == "2" else 1
+
+
+def _name(source: Source) -> str | None:
+    return source.name
+
+
+def is_file(source: Source) -> bool:
+    """Say whether a source reads files; all file formats share one log and one offset form."""
+    return (source.format or "").lower() in FILE_FORMATS
+
+
+def family(source: Source) -> str | None:
+    """Return the format with all file formats as one; None where unknown."""
+    if source.format is None:
+        return None
+    return "file" if is_file(source) else source.format.lower()
+
+
+def option(source: Source, key: str) -> str | None:
+    """Return a source option; keys are compared without case, as Spark does."""
+    wanted = key.lower()
+    return next((v for k, v in source.options.items() if k.lower() == wanted), None)
+
+
+def location(source: Source) -> str | None:
+    """Return where a file source reads, without the local scheme and trailing slashes."""
+    path = source.path or option(source, "path")
+    return normal_path(path) if path else None
+
+
+def normal_path(path: str) -> str:
+    """Return a path so that `file:/a`, `file:///a/` and `/a` are one."""
+    if path.startswith("file:"):
+        path = "/" + path.removeprefix("file:").lstrip("/")
+    return path.rstrip("/") or "/"
+
+
+def loses_data_silently(source: Source) -> bool:
+    """Say whether `failOnDataLoss` is off."""
+    return (option(source, "failOnDataLoss") or "true").lower() == "false"
+
+
+def describe(source: Source | None) -> str | None:
+    """Return one line for people."""
+    if source is None:
+        return None
+    reads = ", ".join(source.topics) or source.pattern or location(source) or ""
+    name = f" named {source.name}" if source.name else ""
+    return f"{source.format or 'source'}{name} {reads}".strip()

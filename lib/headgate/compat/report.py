@@ -1,0 +1,145 @@
+"""What a comparison says: findings, changes, and how bad the whole is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any
+
+
+class Outcome(IntEnum):
+    """What the engine does on restart; a larger value is worse, and the order is the contract's.
+
+    RESUMES: on top of the state that was left. NO_EFFECT: pinned or ignored. UNKNOWN: the
+    evidence can't tell, so it is never treated as safe. SILENTLY_WRONG: it runs. REFUSES: it
+    does not start, or stops at the first batch.
+    """
+
+    RESUMES = 0
+    NO_EFFECT = 1
+    UNKNOWN = 2
+    SILENTLY_WRONG = 3
+    REFUSES = 4
+
+    @property
+    def word(self) -> str:
+        """The contract's word, `silently_wrong` and the like."""
+        return self.name.lower()
+
+
+class StateEffect(StrEnum):
+    """What happens to the history that the checkpoint holds."""
+
+    EXACT = "exact"
+    MIXED = "mixed"
+    REINTERPRETED = "reinterpreted"
+    ORPHANED = "orphaned"
+    LOST = "lost"
+    NONE = "none"
+
+
+class Rollback(StrEnum):
+    """Once the new version was tried: the old one runs, runs after the remedy, or never.
+
+    It says whether the old version starts; whether its state is still what it was is the
+    state effect's business.
+    """
+
+    SAFE = "safe"
+    REPAIRABLE = "repairable"
+    LOST = "lost"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The node that a finding or a change is about, by id in each version; None: in none."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Somebody's word that a finding is known; `until` is an ISO date."""
+
+    reason: str
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that a rule noticed.
+
+    `before` and `after` are plain values (text, numbers, lists of them). `error_class` is the
+    engine's condition without sub-condition, or the exception's class. `source` says how it is
+    known: a page of the engine's documentation or the version that it was measured on.
+    """
+
+    rule: str
+    outcome: Outcome
+    why: str
+    source: str
+    state_effect: StateEffect | None = None
+    where: Where = Where()
+    before: Any = None
+    after: Any = None
+    question: str | None = None
+    error_class: str | None = None
+    rollback: Rollback = Rollback.UNKNOWN
+    remedy: str = ""
+    scenario: str | None = None
+    accepted: Acceptance | None = None
+
+    def __post_init__(self) -> None:
+        if self.outcome is Outcome.UNKNOWN and not self.question:
+            raise ValueError(f"{self.rule}: `unknown` needs the question that would decide it")
+
+
+class ChangeKind(StrEnum):
+    """How a node of the graph differs between two versions."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    MOVED = "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One visible difference, whether or not a rule has something to say about it."""
+
+    kind: ChangeKind
+    before: str | None
+    after: str | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The answer: findings worst first, changes, and which node became which.
+
+    `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+    matches: Mapping[str, str] = field(default_factory=dict)
+    judged_for: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst finding's; a report without findings resumes."""
+        return max((f.outcome for f in self.findings), default=Outcome.RESUMES)
+
+    def closes(self, words: Iterable[str]) -> bool:
+        """Say whether a finding that nobody accepted is one of `words` (outcomes, or `mixed`)."""
+        named = set(words)
+        return any(
+            f.outcome.word in named
+            or (f.state_effect is StateEffect.MIXED and StateEffect.MIXED.value in named)
+            for f in self.findings
+            if f.accepted is None
+        )

@@ -1,0 +1,113 @@
+"""The shape of a rule, and what a rule sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.compat.match import Matches, OperatorPair, SourcePair
+from headgate.compat.report import Finding, Outcome, Rollback, StateEffect, Where
+from headgate.compat.spark_version import SparkVersion
+from headgate.model.version import Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two versions with their counterparts found; every rule reads it and nothing else.
+
+    `operators` pairs stateful operators as the engine does (by id, the output's is 0), `sources`
+    by name where names count and else by position. `renames` are {old: new} of sources that
+    somebody declared to be the same.
+    """
+
+    before: Version
+    after: Version
+    spark: SparkVersion
+    operators: tuple[OperatorPair, ...] = ()
+    sources: tuple[SourcePair, ...] = ()
+    nodes: Matches = Matches()
+    renames: Mapping[str, str] = field(default_factory=dict)
+
+    def setting(self, key: str) -> tuple[str | None, str | None]:
+        """Return a session setting before and after, None where it was not set."""
+        return self.before.settings.get(key), self.after.settings.get(key)
+
+    @property
+    def is_stateful(self) -> bool:
+        """Say whether the checkpoint holds state."""
+        return bool(self.before.stateful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a check yields; the rule adds its code, its reason and its source.
+
+    `because` is the sentence that is special to this case and stands before the reason.
+    `source` overrides the rule's.
+    """
+
+    outcome: Outcome
+    state_effect: StateEffect | None = None
+    where: Where = Where()
+    before: Any = None
+    after: Any = None
+    because: str = ""
+    question: str | None = None
+    error_class: str | None = None
+    rollback: Rollback = Rollback.SAFE
+    remedy: str = ""
+    scenario: str | None = None
+    source: str | None = None
+
+
+Check = Callable[[Comparison], Iterable[Verdict]]
+SOURCE_OF_VERSION = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named check of one aspect; `why` is the check's docstring, which users read."""
+
+    code: str
+    why: str
+    source: str
+    check: Check
+
+    def run(self, comparison: Comparison) -> Iterator[Finding]:
+        """Yield one finding for every verdict of the check."""
+        for verdict in self.check(comparison):
+            yield self._finding(verdict, comparison.spark)
+
+    def _finding(self, v: Verdict, spark: SparkVersion) -> Finding:
+        known = v.source or self.source
+        return Finding(
+            rule=self.code,
+            outcome=v.outcome,
+            why=f"{v.because} {self.why}".strip(),
+            source=spark.source if known == SOURCE_OF_VERSION else known,
+            state_effect=v.state_effect,
+            where=v.where,
+            before=v.before,
+            after=v.after,
+            question=v.question,
+            error_class=v.error_class,
+            rollback=v.rollback,
+            remedy=v.remedy,
+            scenario=v.scenario,
+        )
+
+
+def rule(code: str, source: str = SOURCE_OF_VERSION) -> Callable[[Check], Rule]:
+    """Turn a check into a `Rule`; its docstring is the reason that users read.
+
+    `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
+    that restarts were measured on.
+    """
+
+    def wrap(check: Check) -> Rule:
+        if not check.__doc__:
+            raise TypeError(f"{code} has no docstring to show as its reason")
+        return Rule(code, " ".join(check.__doc__.split()), source, check)
+
+    return wrap

@@ -1,0 +1,174 @@
+"""Rules about grouped aggregations whose state the engine reads: what the bytes then mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.buffers import Buffer, Carry, buffers, carry
+from headgate.compat.expressions import guards, is_time_window
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.model.version import OperatorKind
+
+_KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
+_REPLAY = "Start from an empty checkpoint and replay."
+
+
+@rule("AGG001")
+def grouping_keys(c: Comparison) -> Iterator[Verdict]:
+    """State rows are found by the grouping columns' values in their order.
+
+    Other columns of the same types pass the check, every look-up misses, and totals restart.
+    """
+    for pair in _aggregates(c):
+        old, new = _plain_keys(pair)
+        if old is None or new is None or old == new:
+            continue
+        if len(old) == len(new) and all(
+            b == a or guards(a, b) for b, a in zip(old, new, strict=True)
+        ):
+            yield _guarded(pair, old, new)
+            continue
+        swapped = sorted(old) == sorted(new)
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.ORPHANED,
+            where=pair.where,
+            before=list(old),
+            after=list(new),
+            because="The grouping columns changed places."
+            if swapped
+            else "It groups by other values of the same types.",
+            remedy=("Group in the old order, and reorder after the aggregate. " if swapped else "")
+            + _REPLAY,
+            scenario="from-scratch",
+        )
+
+
+@rule("AGG002")
+def buffer_read_as_another(c: Comparison) -> Iterator[Verdict]:
+    """Aggregation buffers are stored by position, not by name.
+
+    Another function with a buffer of the same type takes the stored value for its own.
+    """
+    for pair in _aggregates(c):
+        for old, new, how in _carried(pair):
+            if how in (Carry.REINTERPRETED, Carry.OPAQUE):
+                yield Verdict(
+                    outcome=Outcome.SILENTLY_WRONG,
+                    state_effect=StateEffect.REINTERPRETED,
+                    where=pair.where,
+                    before=str(old),
+                    after=str(new),
+                    because=f"The stored value of {old} is taken for {new}.",
+                    rollback=Rollback.LOST if how is Carry.OPAQUE else Rollback.SAFE,
+                    remedy="Keep the order of the aggregates and add new ones only with a new "
+                    "checkpoint. " + _REPLAY,
+                    scenario="from-scratch",
+                )
+
+
+@rule("AGG003")
+def same_function_other_input(c: Comparison) -> Iterator[Verdict]:
+    """The stored value was built from the old expression and goes on with the new one.
+
+    New rows count in the new unit, the history stays in the old one.
+    """
+    for pair in _aggregates(c):
+        for old, new, how in _carried(pair):
+            if how is Carry.MIXED:
+                yield Verdict(
+                    outcome=Outcome.RESUMES,
+                    state_effect=StateEffect.MIXED,
+                    where=pair.where,
+                    before=str(old),
+                    after=str(new),
+                    remedy="If totals must be in one unit: " + _REPLAY[0].lower() + _REPLAY[1:],
+                    scenario="from-scratch",
+                )
+
+
+@rule("AGG004")
+def buffer_carried_over(c: Comparison) -> Iterator[Verdict]:
+    """The new functions keep the same buffers as the old ones, so history carries over exactly."""
+    for pair in _aggregates(c):
+        if pair.before is None or pair.after is None or _functions_equal(pair):
+            continue
+        carried = list(_carried(pair))
+        if carried and all(how is Carry.EXACT for _, _, how in carried):
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT,
+                where=pair.where,
+                before=list(pair.before.functions or ()),
+                after=list(pair.after.functions or ()),
+            )
+
+
+@rule("AGG005")
+def aggregate_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Equal types do not make equal meaning: columns and functions must be compared, too."""
+    for pair in _aggregates(c):
+        assert pair.before and pair.after
+        both = (pair.before, pair.after)
+        if all(o.keys is not None and o.functions is not None for o in both):
+            if list(_carried(pair)) or not (pair.before.functions and pair.after.functions):
+                continue
+            if _functions_equal(pair):
+                continue
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=pair.where,
+            before=list(pair.before.functions or ()),
+            after=list(pair.after.functions or ()),
+            because="The evidence does not show the keys and functions of both versions.",
+            question="Which columns does the aggregate group by, and which functions does it "
+            "compute, in both versions? Their plans tell.",
+            rollback=Rollback.UNKNOWN,
+            remedy="Add the plan of the version that has none.",
+        )
+
+
+def _aggregates(c: Comparison) -> Iterator[OperatorPair]:
+    """Yield the pairs of aggregates whose old state the new version will read."""
+    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))
+
+
+def _plain_keys(pair: OperatorPair) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the keys without time windows, which have rules of their own."""
+    assert pair.before and pair.after
+    return _without_window(pair.before.keys), _without_window(pair.after.keys)
+
+
+def _without_window(keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if keys is None else tuple(k for k in keys if not is_time_window(k))
+
+
+def _functions_equal(pair: OperatorPair) -> bool:
+    assert pair.before and pair.after
+    return pair.before.functions == pair.after.functions
+
+
+def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
+    """Yield stored and new buffers in their order; nothing where the numbers differ."""
+    assert pair.before and pair.after
+    old, new = buffers(pair.before.functions), buffers(pair.after.functions)
+    if old is None or new is None or len(old) != len(new):
+        return
+    for b, a in zip(old, new, strict=True):
+        if b != a:
+            yield b, a, carry(b, a)
+
+
+def _guarded(pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...]) -> Verdict:
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.MIXED,
+        where=pair.where,
+        before=list(old),
+        after=list(new),
+        because="Only rows whose key was null are found under another key.",
+        remedy="",
+    )

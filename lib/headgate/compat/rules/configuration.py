@@ -1,0 +1,219 @@
+"""Rules about settings: pinned by the offset log, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.settings import (
+    ANSI,
+    CHECKPOINT_FORMAT,
+    ENCODING,
+    OFFSET_LOG,
+    PARTITIONS,
+    PINNED,
+    PROVIDER,
+    SOURCE_SETTINGS,
+    TIME_ZONE,
+    differing,
+    stored_partitions,
+)
+from headgate.compat.state import SCHEMA_CHECK
+from headgate.compat.time_zone import reads_time_zone
+from headgate.model.version import OperatorKind
+
+_OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
+
+
+@rule("CFG001")
+def pinned_setting(c: Comparison) -> Iterator[Verdict]:
+    """The offset log holds this setting, and its value wins over the session's with a warning.
+
+    A new value takes effect with a new checkpoint only.
+    """
+    for key in sorted(PINNED):
+        recorded, wanted = c.before.pinned.get(key), c.after.settings.get(key)
+        if recorded is None or wanted is None or recorded == wanted or key in SOURCE_SETTINGS:
+            continue
+        if key == ENCODING and not _only_transform_with_state(c):
+            continue
+        yield _no_effect(key, recorded, wanted)
+
+
+@rule("CFG002")
+def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
+    """The number of state partitions is fixed when state is first written.
+
+    Offset log v1 pins it. Offset log v2 does not record it in a query's first run (4.2.0): fewer
+    partitions orphan the keys of the others, more fail on state files that do not exist.
+    """
+    wanted = c.after.settings.get(PARTITIONS)
+    recorded = c.before.pinned.get(PARTITIONS)
+    stored = stored_partitions(c.before)
+    if wanted is None or not c.is_stateful:
+        return
+    if recorded is not None:
+        if recorded != wanted:
+            yield _no_effect(PARTITIONS, recorded, wanted)
+    elif c.before.offset_log_version == 2 and stored is not None and stored != int(wanted):
+        yield _not_recorded(stored, int(wanted))
+
+
+@rule("CFG003")
+def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
+    """A query without state uses the session's shuffle partitions whatever the offset log says."""
+    old, new = c.setting(PARTITIONS)
+    recorded = c.before.pinned.get(PARTITIONS, old)
+    if c.before.stateful == () and new is not None and recorded not in (None, new):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.NONE,
+            before=recorded,
+            after=new,
+            because=f"{PARTITIONS} takes effect.",
+        )
+
+
+@rule("CFG004")
+def offset_log_format(c: Comparison) -> Iterator[Verdict]:
+    """The version of an existing offset log wins over the setting."""
+    wanted, recorded = c.after.settings.get(OFFSET_LOG), c.before.offset_log_version
+    if wanted is not None and recorded is not None and wanted != str(recorded):
+        yield _no_effect(OFFSET_LOG, str(recorded), wanted)
+
+
+@rule("CFG005")
+def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
+    """The format of state checkpoints is not pinned, and neither can read the other's files."""
+    old, new = ((v or "1") for v in c.setting(CHECKPOINT_FORMAT))
+    provider = c.before.pinned.get(PROVIDER, c.before.settings.get(PROVIDER) or "")
+    if old == new or not c.is_stateful or "RocksDB" not in provider:
+        return
+    condition = "CANNOT_LOAD_STATE_STORE" if old == "2" else "CANNOT_WRITE_STATE_STORE"
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        before=old,
+        after=new,
+        because=f"{CHECKPOINT_FORMAT} changed.",
+        error_class=condition if c.spark.at_least(4, 2) else "INVALID_LOG_VERSION",
+        remedy="Set it back to what the checkpoint was written with.",
+    )
+
+
+@rule("CFG006")
+def encoding_without_variables(c: Comparison) -> Iterator[Verdict]:
+    """Avro encoding of state is for transformWithState only; analysis refuses other operators."""
+    new = c.after.settings.get(ENCODING)
+    old = c.before.settings.get(ENCODING)
+    if new != "avro" or old == "avro" or not c.after.stateful or _only_transform_with_state(c):
+        return
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        before=old or c.before.pinned.get(ENCODING),
+        after=new,
+        because=f"{ENCODING} is avro.",
+        error_class="_LEGACY_ERROR_TEMP_3102",
+        remedy="Leave the encoding at unsaferow.",
+    )
+
+
+@rule("CFG007")
+def time_zone(c: Comparison) -> Iterator[Verdict]:
+    """The session time zone is not recorded.
+
+    A key that is a date or a formatted time becomes another key for the same instant; windows
+    over timestamps do not depend on it.
+    """
+    old, new = c.setting(TIME_ZONE)
+    if old is None or new is None or old == new:
+        return
+    hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
+    yield Verdict(
+        outcome=Outcome.SILENTLY_WRONG if hit else Outcome.RESUMES,
+        state_effect=StateEffect.ORPHANED if hit else _effect_of_time_zone(c),
+        where=hit.where if hit else Where(),
+        before=old,
+        after=new,
+        because=f"{TIME_ZONE} changed" + (" and the key is made with it." if hit else "."),
+        remedy="Set the time zone of the session to the old one." if hit else "",
+    )
+
+
+@rule("CFG008")
+def ansi_mode(c: Comparison) -> Iterator[Verdict]:
+    """ANSI mode is not recorded: what gave null before fails the batch with it, and vice versa."""
+    old, new = ((v or "true").lower() for v in c.setting(ANSI))
+    if old == new or None in c.setting(ANSI):
+        return
+    if new == "false":
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            before=old,
+            after=new,
+            because="ANSI mode is off from now on.",
+        )
+        return
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        before=old,
+        after=new,
+        because="ANSI mode is on from now on.",
+        question="Is there input that a cast, a division or an index turned into null so far? "
+        "It fails the batch now (CAST_INVALID_INPUT and its like).",
+        remedy="Use try_cast and its like, or leave ANSI mode off.",
+    )
+
+
+@rule("CFG009", "documentation of the settings; measured where the report says nothing else")
+def other_setting(c: Comparison) -> Iterator[Verdict]:
+    """This setting is not recorded in the checkpoint; it takes effect and leaves state alone."""
+    for key, (old, new) in differing(c).items():
+        if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
+            continue
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            before=old,
+            after=new,
+            because=f"{key} changed.",
+        )
+
+
+def _no_effect(key: str, recorded: str, wanted: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.NO_EFFECT,
+        before=recorded,
+        after=wanted,
+        because=f"{key} stays {recorded.rsplit('.', 1)[-1]}.",
+        remedy="For the new value start from an empty checkpoint.",
+        scenario="from-scratch",
+    )
+
+
+def _not_recorded(stored: int, wanted: int) -> Verdict:
+    more = wanted > stored
+    return Verdict(
+        outcome=Outcome.REFUSES if more else Outcome.SILENTLY_WRONG,
+        state_effect=None if more else StateEffect.LOST,
+        before=stored,
+        after=wanted,
+        because=f"{PARTITIONS} is not in this offset log, and state has {stored} partitions.",
+        error_class="CANNOT_LOAD_STATE_STORE" if more else None,
+        rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
+        remedy=f"Set {PARTITIONS} to {stored}."
+        + (" After a try, delete the uncommitted offsets/N." if more else ""),
+    )
+
+
+def _effect_of_time_zone(c: Comparison) -> StateEffect:
+    if not c.is_stateful:
+        return StateEffect.NONE
+    inside = any(p.before and reads_time_zone(p.before.functions or ()) for p in c.operators)
+    return StateEffect.MIXED if inside else StateEffect.EXACT
+
+
+def _only_transform_with_state(c: Comparison) -> bool:
+    operators = c.after.stateful or ()
+    return bool(operators) and all(o.kind is OperatorKind.TRANSFORM_WITH_STATE for o in operators)

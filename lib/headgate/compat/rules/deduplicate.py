@@ -1,0 +1,60 @@
+"""Rules about dropDuplicates and dropDuplicatesWithinWatermark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.model.version import OperatorKind
+
+_KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
+
+
+@rule("DED001")
+def key_columns(c: Comparison) -> Iterator[Verdict]:
+    """Seen rows are remembered by the values of the key columns in their order.
+
+    With other columns of the same types, or the same ones in another order, nothing that was
+    seen is found again. Without arguments every column counts, in the order of the input.
+    """
+    for pair in _pairs(c):
+        assert pair.before and pair.after
+        old, new = pair.before.keys, pair.after.keys
+        if old is not None and new is not None and old != new:
+            swapped = sorted(old) == sorted(new)
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=list(old),
+                after=list(new),
+                because="The key columns changed places."
+                if swapped
+                else "Duplicates are found by other values of the same types.",
+                remedy="Name the columns in the old order: dropDuplicates([...])."
+                if swapped
+                else "Start from an empty checkpoint and replay.",
+                scenario="from-scratch",
+            )
+
+
+@rule("DED002")
+def keys_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Equal types do not make equal keys: the columns must be compared, too."""
+    for pair in _pairs(c):
+        assert pair.before and pair.after
+        if pair.before.keys is None or pair.after.keys is None:
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                question="By which columns, in which order, do both versions find duplicates?",
+                rollback=Rollback.UNKNOWN,
+                remedy="Add the plan of the version that has none.",
+            )
+
+
+def _pairs(c: Comparison) -> Iterator[OperatorPair]:
+    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))

@@ -1,0 +1,102 @@
+"""Rules about file sources: where they read, and what that does to their log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import is_file, location
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.source_pairs import had_data, judged_pairs
+
+_REMEDY = "Start from an empty checkpoint, or keep path and order."
+
+
+@rule("FIL001")
+def path_changed_after_data(c: Comparison) -> Iterator[Verdict]:
+    """On a restart Spark asks the file source for the files of its last batch once more.
+
+    They lie under the old path, and the new one is not above them.
+    """
+    for pair in _moved(c):
+        assert pair.before
+        if had_data(c.before, pair.before):
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=location(pair.before),
+                after=location(pair.after) if pair.after else None,
+                because="The last batch had files, and this source has another path now.",
+                error_class="IllegalArgumentException",
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+
+
+@rule("FIL002")
+def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
+    """After a batch without files nothing is asked for, so nothing refuses.
+
+    The log remembers files by path, and the other directory's files are all new to it: they are
+    read again from the start.
+    """
+    for pair in _moved(c):
+        assert pair.before and pair.after
+        if had_data(c.before, pair.before) is False and _read_elsewhere(c, pair):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.MIXED,
+                where=pair.where,
+                before=location(pair.before),
+                after=location(pair.after),
+                because="This path was read at another place before.",
+                remedy=_REMEDY,
+            )
+
+
+@rule("FIL003")
+def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
+    """A file source's log remembers files by their full path.
+
+    After a batch with files another path is refused; after one without, everything under the new
+    path is read: right for other files, twice for files that were only moved.
+    """
+    for pair in _moved(c):
+        assert pair.before and pair.after
+        data = had_data(c.before, pair.before)
+        if data or (data is False and _read_elsewhere(c, pair)):
+            continue
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=pair.where,
+            before=location(pair.before),
+            after=location(pair.after),
+            question="Did the last batch take files from this source?"
+            if data is None
+            else "Does the new path hold files that were read under the old one?",
+            rollback=Rollback.UNKNOWN,
+            remedy=_REMEDY,
+        )
+
+
+def _moved(c: Comparison) -> Iterator[SourcePair]:
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        if not (is_file(pair.before) and is_file(pair.after)) or _log_moves(pair):
+            continue
+        old, new = location(pair.before), location(pair.after)
+        if old and new and old != new:
+            yield pair
+
+
+def _log_moves(pair: SourcePair) -> bool:
+    """A named source takes its log along; then the offsets' order is what counts (SRC007)."""
+    assert pair.before and pair.after
+    return pair.before.name != pair.after.name
+
+
+def _read_elsewhere(c: Comparison, pair: SourcePair) -> bool:
+    assert pair.after
+    new = location(pair.after)
+    return any(location(s) == new for s in c.before.sources or ())

@@ -1,0 +1,150 @@
+"""Rules about stream-stream joins whose stored rows fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.model.version import OperatorKind, StatefulOperator
+
+_REPLAY = "Start from an empty checkpoint and replay both sides."
+
+
+@rule("JOI001")
+def join_keys(c: Comparison) -> Iterator[Verdict]:
+    """Both sides' rows are stored under the values of the old join keys.
+
+    Keys of the same types over other columns pass the check, and stored rows are never found.
+    """
+    for pair, old, new in _joins(c):
+        was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
+        if None in (*was, *now) or was == now or _sides_swapped(old, new):
+            continue
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.ORPHANED,
+            where=pair.where,
+            before=[list(k or ()) for k in was],
+            after=[list(k or ()) for k in now],
+            because="The join keys read other columns.",
+            remedy=_REPLAY,
+            scenario="from-scratch",
+        )
+
+
+@rule("JOI002")
+def sides_swapped(c: Comparison) -> Iterator[Verdict]:
+    """State is stored by side: what was left is read as right when the sides change places."""
+    for pair, old, new in _joins(c):
+        if _sides_swapped(old, new):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=[list(old.keys or ()), list(old.right_keys or ())],
+                after=[list(new.keys or ()), list(new.right_keys or ())],
+                because="The two sides of the join changed places.",
+                remedy="Keep the sides, and reorder columns after the join. " + _REPLAY,
+                scenario="from-scratch",
+            )
+
+
+@rule("JOI003")
+def stored_columns(c: Comparison) -> Iterator[Verdict]:
+    """Rows of a join are stored column by column; names do not count, places do."""
+    for pair, old, new in _joins(c):
+        for side in ("left_columns", "right_columns"):
+            was, now = old.extra.get(side), new.extra.get(side)
+            if not was or not now or tuple(was) == tuple(now) or _sides_swapped(old, new):
+                continue
+            swapped = sorted(was) == sorted(now)
+            yield _swapped(pair, was, now) if swapped else _other_values(pair, was, now)
+
+
+@rule("JOI004")
+def join_type(c: Comparison) -> Iterator[Verdict]:
+    """Every join type stores the same rows and whether they were matched.
+
+    Where the stored columns fit, the new type goes on with them.
+    """
+    for pair, old, new in _joins(c):
+        if old.join_type and new.join_type and old.join_type != new.join_type:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT,
+                where=pair.where,
+                before=old.join_type,
+                after=new.join_type,
+            )
+
+
+@rule("JOI005")
+def join_condition(c: Comparison) -> Iterator[Verdict]:
+    """The condition is applied to stored rows as they are found.
+
+    Rows that were evicted under a narrower time range can't match any more.
+    """
+    for pair, old, new in _joins(c):
+        if old.condition != new.condition and not _sides_swapped(old, new):
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.MIXED,
+                where=pair.where,
+                before=old.condition,
+                after=new.condition,
+                because="The join condition changed.",
+            )
+
+
+@rule("JOI006")
+def join_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Equal types do not make equal keys: the joined columns must be compared, too."""
+    for pair, old, new in _joins(c):
+        if None in (old.keys, old.right_keys, new.keys, new.right_keys):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                question="Which columns does the join compare in both versions?",
+                rollback=Rollback.UNKNOWN,
+                remedy="Add the plan of the version that has none.",
+            )
+
+
+def _joins(
+    c: Comparison,
+) -> Iterator[tuple[OperatorPair, StatefulOperator, StatefulOperator]]:
+    for pair in c.operators:
+        if pair.kind is OperatorKind.STREAM_JOIN and is_read(c, pair):
+            assert pair.before and pair.after
+            yield pair, pair.before, pair.after
+
+
+def _sides_swapped(old: StatefulOperator, new: StatefulOperator) -> bool:
+    return old.keys != old.right_keys and (old.keys, old.right_keys) == (new.right_keys, new.keys)
+
+
+def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> Verdict:
+    return Verdict(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.REINTERPRETED,
+        where=pair.where,
+        before=list(was),
+        after=list(now),
+        because="Stored columns of the same types changed places.",
+        remedy="Keep the order of the columns before the join. " + _REPLAY,
+        scenario="from-scratch",
+    )
+
+
+def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> Verdict:
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.MIXED,
+        where=pair.where,
+        before=list(was),
+        after=list(now),
+        because="Rows that are stored keep the old values, new ones get the new ones.",
+    )

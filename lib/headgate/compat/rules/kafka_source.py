@@ -1,0 +1,188 @@
+"""Rules about Kafka sources: topics, options, cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import family, loses_data_silently, option
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.source_pairs import judged_pairs
+from headgate.model.version import Source, Version
+
+_STARTING = (
+    "startingOffsets",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+)
+_POISONED = (
+    "Delete the uncommitted offsets/N (the one without commits/N) before the old version starts "
+    "again."
+)
+
+
+@rule("KAF001")
+def topic_gone(c: Comparison) -> Iterator[Verdict]:
+    """Spark compares the partitions of the last offsets with those it now reads.
+
+    Partitions that are gone are data loss: refused, but only after offsets/N was written with
+    the new topics, so the old version can't start again either until that file is deleted.
+    """
+    for pair, gone in _gone(c):
+        assert pair.after
+        if not loses_data_silently(pair.after):
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=_topics(pair.before),
+                after=_topics(pair.after),
+                because=f"Offsets of {', '.join(gone)} are in the checkpoint, and the new version "
+                "does not read it there.",
+                error_class="KAFKA_DATA_LOSS",
+                rollback=Rollback.REPAIRABLE,
+                remedy=_POISONED + " Start the new version on an empty checkpoint with starting "
+                "offsets, or set failOnDataLoss=false for one start.",
+                scenario="from-point",
+            )
+
+
+@rule("KAF002")
+def topic_gone_silently(c: Comparison) -> Iterator[Verdict]:
+    """With failOnDataLoss=false Spark only warns, and forgets the offsets of what is gone.
+
+    A topic that is read at another place, or that comes back later, is read from its earliest
+    offset again: its records count twice.
+    """
+    for pair, gone in _gone(c):
+        assert pair.after
+        if not loses_data_silently(pair.after):
+            continue
+        moved = [t for t in gone if _reads(c.after, t)]
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG if moved else Outcome.RESUMES,
+            state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
+            where=pair.where,
+            before=_topics(pair.before),
+            after=_topics(pair.after),
+            because=f"{', '.join(moved)} is read once more from its beginning."
+            if moved
+            else f"{', '.join(gone)} is not read any more.",
+            remedy="Keep the order of the sources." if moved else "",
+        )
+
+
+@rule("KAF003")
+def topic_added(c: Comparison) -> Iterator[Verdict]:
+    """A topic that the offset log does not know is read from its earliest offset.
+
+    startingOffsets does not apply. Going back to the old version is refused until the new topic
+    is taken out of the offset log, or failOnDataLoss is off.
+    """
+    for pair in _kafka(c):
+        assert pair.before and pair.after
+        new = _topics_added(pair)
+        if new:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+                where=pair.where,
+                before=_topics(pair.before),
+                after=_topics(pair.after),
+                because=f"{', '.join(new)} is new.",
+                rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
+                remedy="To go back, restore the checkpoint from before, or start the old version "
+                "once with failOnDataLoss=false.",
+            )
+
+
+@rule("KAF004")
+def starting_offsets(c: Comparison) -> Iterator[Verdict]:
+    """Starting offsets count for an empty checkpoint only; the offset log wins ever after."""
+    for pair in _kafka(c):
+        assert pair.before and pair.after
+        for key in _STARTING:
+            old, new = option(pair.before, key), option(pair.after, key)
+            if old != new and pair.after.options and pair.before.options:
+                yield Verdict(
+                    outcome=Outcome.NO_EFFECT,
+                    state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+                    where=pair.where,
+                    before=old,
+                    after=new,
+                    because=f"{key} is ignored.",
+                    remedy="To read from another point, plan a replay.",
+                    scenario="from-point",
+                )
+
+
+@rule("KAF005", "offsets belong to one cluster's log; not measured")
+def other_cluster(c: Comparison) -> Iterator[Verdict]:
+    """Offsets belong to the log of one cluster and mean nothing in another."""
+    for pair in _kafka(c):
+        assert pair.before and pair.after
+        key = "kafka.bootstrap.servers"
+        old, new = option(pair.before, key), option(pair.after, key)
+        if old and new and set(old.split(",")).isdisjoint(new.split(",")):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                before=old,
+                after=new,
+                because="The bootstrap servers are others.",
+                question="Do both addresses lead to the same Kafka cluster?",
+                rollback=Rollback.UNKNOWN,
+                remedy="For another cluster start from an empty checkpoint.",
+            )
+
+
+def _kafka(c: Comparison) -> Iterator[SourcePair]:
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        if family(pair.before) == family(pair.after) == "kafka":
+            yield pair
+
+
+def _known(source: Source) -> tuple[str, ...]:
+    """Return the topics whose offsets the checkpoint holds, else those that it subscribes to."""
+    if isinstance(source.offsets, dict) and source.offsets:
+        return tuple(map(str, source.offsets))
+    return source.topics
+
+
+def _gone(c: Comparison) -> Iterator[tuple[SourcePair, list[str]]]:
+    for pair in _kafka(c):
+        assert pair.before and pair.after
+        if not (pair.after.topics or pair.after.pattern):
+            continue
+        gone = [t for t in _known(pair.before) if not _subscribes(pair.after, t)]
+        if gone:
+            yield pair, gone
+
+
+def _topics_added(pair: SourcePair) -> list[str]:
+    assert pair.before and pair.after
+    if pair.after.pattern and pair.after.pattern != pair.before.pattern:
+        return [f"whatever else matches {pair.after.pattern}"]
+    known = {*_known(pair.before), *pair.before.topics}
+    if not known:
+        return []
+    return [t for t in pair.after.topics if t not in known and not _subscribes(pair.before, t)]
+
+
+def _subscribes(source: Source, topic: str) -> bool:
+    if topic in source.topics:
+        return True
+    return bool(source.pattern and re.fullmatch(source.pattern, topic))
+
+
+def _reads(version: Version, topic: str) -> bool:
+    return any(_subscribes(s, topic) for s in version.sources or ())
+
+
+def _topics(source: Source | None) -> str | None:
+    if source is None:
+        return None
+    return ", ".join(source.topics) or source.pattern

@@ -1,0 +1,135 @@
+"""Rules about the set of stateful operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.model.version import OperatorKind, StatefulOperator
+
+_REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
+_MISMATCH = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
+_MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
+
+
+@rule("OPS001")
+def operators_differ(c: Comparison) -> Iterator[Verdict]:
+    """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
+
+    Ids are given from the output up (the last operator is 0), so one operator more or less shifts
+    all that lie above it. `limit()` counts as one.
+    """
+    if not c.before.stateful or c.after.stateful is None or not c.spark.checks_operator_names:
+        return
+    differing = [p for p in c.operators if _differs(p)]
+    if differing:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            where=differing[0].where,
+            before=_listed(c.before.stateful),
+            after=_listed(c.after.stateful),
+            because=_sentence(c, differing),
+            error_class=c.spark.condition(_MISMATCH),
+            remedy=_REMEDY,
+            scenario="from-scratch",
+        )
+
+
+@rule("OPS002")
+def first_stateful_operator(c: Comparison) -> Iterator[Verdict]:
+    """A checkpoint that has run without state has no `state/` directory to continue from."""
+    if c.before.stateful != () or not c.after.stateful:
+        return
+    first = c.after.stateful[0]
+    poisoned = not c.spark.at_least(4, 2) and c.spark.at_least(4, 0)
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        where=Where(None, first.node),
+        before=[],
+        after=_listed(c.after.stateful),
+        because=f"The new version adds the query's first state ({first.kind.value}).",
+        error_class=c.spark.condition(_MISSING),
+        rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
+        remedy="Start the new version on a checkpoint of its own, with the old one's offsets as "
+        "starting offsets or with a replay.",
+        scenario="from-scratch",
+    )
+
+
+@rule("OPS003")
+def operators_differ_unchecked(c: Comparison) -> Iterator[Verdict]:
+    """Spark 3.5 stores no operator names: what newer versions refuse runs here.
+
+    An operator that is gone leaves its state behind; one that took another's id reads its state.
+    """
+    if not c.before.stateful or c.after.stateful is None or c.spark.checks_operator_names:
+        return
+    for pair in (p for p in c.operators if _differs(p)):
+        yield _unchecked(c, pair)
+
+
+@rule("OPS004")
+def operators_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Without the stateful operators of both versions nothing can be said of the state."""
+    if c.before.stateful is not None and c.after.stateful is not None:
+        return
+    side = "old" if c.before.stateful is None else "new"
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        because=f"The evidence of the {side} version does not say which stateful operators it has.",
+        question=f"What is the plan of the {side} version? Give its explain text, a checkpoint "
+        "with state metadata, or module:function.",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add a plan to the evidence.",
+    )
+
+
+def _differs(pair: OperatorPair) -> bool:
+    if pair.before is None or pair.after is None:
+        return True
+    kinds = {pair.before.kind, pair.after.kind}
+    if OperatorKind.UNKNOWN in kinds:
+        return pair.before.name != pair.after.name
+    return len(kinds) > 1
+
+
+def _unchecked(c: Comparison, pair: OperatorPair) -> Verdict:
+    """Measured on 3.5.8: gone upstream is a replay, gone altogether is a fresh start."""
+    gone = pair.after is None
+    replay = gone and bool(c.after.stateful)
+    return Verdict(
+        outcome=Outcome.RESUMES if replay and not _same_kind_twice(c) else Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.LOST if gone else StateEffect.REINTERPRETED,
+        where=pair.where,
+        before=pair.before.kind.value if pair.before else None,
+        after=pair.after.kind.value if pair.after else None,
+        because=f"{_word(pair.before)} became {_word(pair.after)}.",
+        rollback=Rollback.LOST,
+        remedy=_REMEDY,
+        scenario="from-scratch",
+    )
+
+
+def _same_kind_twice(c: Comparison) -> bool:
+    kinds = [o.kind for o in c.before.stateful or ()]
+    return len(kinds) != len(set(kinds))
+
+
+def _listed(operators: tuple[StatefulOperator, ...]) -> list[str]:
+    return [f"{i}: {o.kind.value}" for i, o in enumerate(operators)]
+
+
+def _sentence(c: Comparison, differing: list[OperatorPair]) -> str:
+    old, new = len(c.before.stateful or ()), len(c.after.stateful or ())
+    if new == 0:
+        return "The new version keeps no state at all, but the checkpoint holds some."
+    if old != new:
+        return f"The checkpoint holds {old} stateful operators, the new version has {new}."
+    first = differing[0]
+    return f"{_word(first.before)} became {_word(first.after)}.".capitalize()
+
+
+def _word(operator: StatefulOperator | None) -> str:
+    return operator.kind.value.replace("_", " ") if operator else "nothing"

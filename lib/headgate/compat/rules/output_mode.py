@@ -1,0 +1,130 @@
+"""Rules about the output mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.timing import AGGREGATES, keyed_by_time, output_mode
+from headgate.model.version import OperatorKind, Version
+
+_MODE_ERROR = "STREAMING_OUTPUT_MODE"
+_OTHER_ERROR = "_LEGACY_ERROR_TEMP_3102"
+_CHECKER = "UnsupportedOperationChecker; measured on 4.2.0"
+
+
+@rule("MOD001", _CHECKER)
+def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
+    """Spark's analysis refuses some modes for some operators when the query starts.
+
+    Nothing has been written by then.
+    """
+    mode = output_mode(c.after)
+    problem = _problem(c.after, mode)
+    if problem is None or _problem(c.before, output_mode(c.before)) == problem:
+        return
+    reason, error = problem
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        where=_where(c),
+        before=output_mode(c.before),
+        after=mode,
+        because=reason,
+        error_class=c.spark.condition(error),
+        remedy="Choose a mode that the operators support, or add the watermark.",
+    )
+
+
+@rule("MOD002")
+def held_back_output(c: Comparison) -> Iterator[Verdict]:
+    """In append mode an aggregate holds a group back until the watermark has passed it.
+
+    Update mode emits only what new rows touch, complete mode only what is left: groups that were
+    held back, or were evicted after they had been emitted, are missing.
+    """
+    change = _change(c)
+    if change is None or change[0] != "append" or not _has(c.before, *AGGREGATES):
+        return
+    yield Verdict(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.LOST,
+        where=_where(c),
+        before=change[0],
+        after=change[1],
+        because="The mode changed from append.",
+        remedy="Let the old version emit what it holds (advance the watermark) before the switch, "
+        "or replay.",
+        scenario="from-scratch",
+    )
+
+
+@rule("MOD003")
+def mode_changed(c: Comparison) -> Iterator[Verdict]:
+    """The state is the same in every mode; only what is emitted differs from now on."""
+    change = _change(c)
+    if change is None or (change[0] == "append" and _has(c.before, *AGGREGATES)):
+        return
+    again = change[1] == "append" and _has(c.after, *AGGREGATES)
+    yield Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        where=_where(c),
+        before=change[0],
+        after=change[1],
+        because="Groups that were emitted already are emitted once more when they close."
+        if again
+        else "",
+    )
+
+
+def _change(c: Comparison) -> tuple[str, str] | None:
+    old, new = output_mode(c.before), output_mode(c.after)
+    if old is None or new is None or old == new or _problem(c.after, new):
+        return None
+    return old, new
+
+
+def _problem(version: Version, mode: str | None) -> tuple[str, str] | None:
+    """Return reason and condition where analysis refuses; None where it does not, or can't tell."""
+    if mode is None or version.stateful is None:
+        return None
+    if mode == "complete" and not _has(version, *AGGREGATES):
+        return "Complete mode needs an aggregate.", _MODE_ERROR
+    if mode == "update":
+        return _problem_of_update(version)
+    return _problem_of_append(version) if mode == "append" else None
+
+
+def _problem_of_update(version: Version) -> tuple[str, str] | None:
+    if _has(version, OperatorKind.SESSION_AGGREGATE):
+        return "Session windows don't work in update mode.", _MODE_ERROR
+    if _has(version, OperatorKind.LIMIT):
+        return "`limit()` does not work in update mode.", _OTHER_ERROR
+    outer = [
+        o
+        for o in version.stateful or ()
+        if o.kind is OperatorKind.STREAM_JOIN and "inner" not in (o.join_type or "inner").lower()
+    ]
+    return ("Outer joins of two streams work in append mode only.", _OTHER_ERROR) if outer else None
+
+
+def _problem_of_append(version: Version) -> tuple[str, str] | None:
+    for operator in version.stateful or ():
+        if operator.kind not in AGGREGATES:
+            continue
+        if operator.keys is None:
+            return None
+        if not keyed_by_time(operator, version.watermarks):
+            return "Append mode needs a watermark in the grouping columns.", _MODE_ERROR
+    return None
+
+
+def _has(version: Version, *kinds: OperatorKind) -> bool:
+    return any(o.kind in kinds for o in version.stateful or ())
+
+
+def _where(c: Comparison) -> Where:
+    return Where(
+        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
+    )

@@ -1,0 +1,147 @@
+"""Rules about the sink: what readers find after the switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.naming import FILE_FORMATS, normal_path
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.timing import output_mode
+from headgate.model.version import Sink
+
+
+@rule("SNK001")
+def file_sink_log(c: Comparison) -> Iterator[Verdict]:
+    """A file sink keeps a log of batches in `_spark_metadata`, and readers need it from batch 0.
+
+    In another directory it begins with the number of the next batch, and readers fail with
+    `_spark_metadata/0 doesn't exist`.
+    """
+    both = _both(c)
+    if both is None or not _is_file(both[1]):
+        return
+    old, new = both
+    if not _is_file(old) or _path(old) != _path(new):
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.NONE,
+            where=_where(c),
+            before=_describe(old),
+            after=_describe(new),
+            because="The output goes to a directory that this checkpoint has not written to.",
+            remedy="Use a new checkpoint with the new directory, or copy the old "
+            "`_spark_metadata` there.",
+            scenario="from-point",
+        )
+
+
+@rule("SNK002")
+def file_sink_partitions(c: Comparison) -> Iterator[Verdict]:
+    """Readers discover partition columns from the paths.
+
+    Files that lie in another depth than the new ones are hidden from them.
+    """
+    both = _both(c)
+    if both is None or not (_is_file(both[0]) and _is_file(both[1])):
+        return
+    old, new = (tuple(s.partition_by or ()) for s in both)
+    if old != new and _path(both[0]) == _path(both[1]):
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.NONE,
+            where=_where(c),
+            before=list(old),
+            after=list(new),
+            because="The sink is partitioned otherwise from now on.",
+            remedy="Rewrite the old files, or write to a new directory with a new checkpoint.",
+        )
+
+
+@rule("SNK003")
+def memory_sink(c: Comparison) -> Iterator[Verdict]:
+    """A memory sink forgets its rows, so only complete mode can recover from a checkpoint."""
+    sink, mode = c.after.sink, output_mode(c.after)
+    if sink is None or (sink.format or "").lower() != "memory" or mode in (None, "complete"):
+        return
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        where=_where(c),
+        before=_describe(c.before.sink) if c.before.sink else None,
+        after=_describe(sink),
+        error_class="_LEGACY_ERROR_TEMP_1299",
+        remedy="Use complete mode, another sink, or no checkpoint.",
+    )
+
+
+@rule("SNK004")
+def other_sink(c: Comparison) -> Iterator[Verdict]:
+    """The sink is no part of the checkpoint: new rows go to the new sink only.
+
+    Keys that get no new data never reach it.
+    """
+    both = _both(c)
+    if both is None or _is_file(both[1]) or (both[1].format or "").lower() == "memory":
+        return
+    old, new = both
+    if _differ(old, new):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            where=_where(c),
+            before=_describe(old),
+            after=_describe(new),
+            remedy="If the new sink must hold the history: replay.",
+        )
+
+
+@rule("SNK005", "not measured")
+def file_format(c: Comparison) -> Iterator[Verdict]:
+    """A directory that holds files of two formats can be read as neither."""
+    both = _both(c)
+    if both is None or not (_is_file(both[0]) and _is_file(both[1])):
+        return
+    old, new = both
+    if old.format != new.format and _path(old) == _path(new):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=_where(c),
+            before=_describe(old),
+            after=_describe(new),
+            question="Who reads this directory, and can they read both formats?",
+            rollback=Rollback.SAFE,
+            remedy="Write to a new directory with a new checkpoint.",
+        )
+
+
+def _both(c: Comparison) -> tuple[Sink, Sink] | None:
+    """Return both sinks where both formats are known."""
+    old, new = c.before.sink, c.after.sink
+    if old is None or new is None or not old.format or not new.format:
+        return None
+    return old, new
+
+
+def _is_file(sink: Sink) -> bool:
+    return (sink.format or "").lower() in FILE_FORMATS
+
+
+def _path(sink: Sink) -> str | None:
+    path = sink.target or sink.options.get("path")
+    return normal_path(path) if path else None
+
+
+def _differ(old: Sink, new: Sink) -> bool:
+    if (old.format or "").lower() != (new.format or "").lower():
+        return True
+    return bool(old.target and new.target and old.target != new.target)
+
+
+def _describe(sink: Sink) -> str:
+    return " ".join(str(p) for p in (sink.format, sink.target) if p)
+
+
+def _where(c: Comparison) -> Where:
+    return Where(
+        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
+    )

@@ -1,0 +1,240 @@
+"""Rules about the set of sources, their order and their kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import EVOLUTION, describe, family, is_file, names_count
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.model.version import Source, Version
+
+_NEW = "Start from an empty checkpoint with explicit starting offsets."
+
+
+@rule("SRC001")
+def number_of_sources(c: Comparison) -> Iterator[Verdict]:
+    """The offset log holds one line a source, by position, and Spark asserts their number.
+
+    Only sources that were named from the first run, with source evolution on and offset log v2,
+    may be added or removed.
+    """
+    old, new = c.before.sources, c.after.sources
+    if old is None or new is None or len(old) == len(new) or names_count(c.before, c.after):
+        return
+    lone = next((p for p in c.sources if p.before is None or p.after is None), c.sources[0])
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        where=lone.where,
+        before=[describe(s) for s in old],
+        after=[describe(s) for s in new],
+        because=f"The checkpoint has offsets of {len(old)} sources, the new version reads "
+        f"{len(new)}.",
+        error_class="AssertionError",
+        remedy=_NEW,
+        scenario="from-point",
+    )
+
+
+@rule("SRC002")
+def kind_of_source(c: Comparison) -> Iterator[Verdict]:
+    """Offsets are JSON of the source that wrote them; another kind of source can't read them.
+
+    All file formats share one form, so csv may become json.
+    """
+    for pair in _both(c):
+        assert pair.before and pair.after
+        old, new = family(pair.before), family(pair.after)
+        if old and new and old != new:
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=describe(pair.before),
+                after=describe(pair.after),
+                because=f"The source was {old} and is {new} now.",
+                error_class=_CANNOT_PARSE.get(new, "IllegalStateException"),
+                remedy=_NEW,
+                scenario="from-scratch",
+            )
+
+
+# What each kind of source raises on offsets of another kind; the first is measured, 4.2.0.
+_CANNOT_PARSE = {
+    "kafka": "IllegalArgumentException",
+    "rate": "IllegalStateException",
+    "file": "MappingException",
+}
+
+
+@rule("SRC003")
+def named_source_set(c: Comparison) -> Iterator[Verdict]:
+    """Named sources may be reordered, added and removed: offsets are found by name.
+
+    A new one starts at its starting offsets, one that comes back resumes where it stopped.
+    """
+    if not names_count(c.before, c.after):
+        return
+    old, new = [s.name for s in c.before.sources or ()], [s.name for s in c.after.sources or ()]
+    if old == new or _renamed(c):
+        return
+    yield Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        before=old,
+        after=new,
+    )
+
+
+@rule("SRC004")
+def named_source_renamed(c: Comparison) -> Iterator[Verdict]:
+    """A source under a new name is a new source: it is read again from its starting offsets."""
+    if not names_count(c.before, c.after):
+        return
+    for old, new in _renamed(c):
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.MIXED,
+            where=SourcePair(old, new).where,
+            before=old.name,
+            after=new.name,
+            because="What was read already is read once more.",
+            remedy="Keep the name.",
+        )
+
+
+@rule("SRC005")
+def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
+    """Whether sources have names is fixed by a checkpoint's first run; there is no migration.
+
+    A file source looks for its log under `sources/<name>` instead of `sources/<position>`.
+    """
+    for pair in _both(c):
+        assert pair.before and pair.after
+        if bool(pair.before.name) == bool(pair.after.name):
+            continue
+        files = is_file(pair.before) and is_file(pair.after)
+        yield Verdict(
+            outcome=Outcome.REFUSES if files else Outcome.NO_EFFECT,
+            where=pair.where,
+            before=pair.before.name,
+            after=pair.after.name,
+            because="The source's log is not found under its new place."
+            if files
+            else "The name is ignored: offsets stay positional.",
+            error_class="IllegalStateException" if files else None,
+            remedy="Leave names as they are, or start from an empty checkpoint.",
+            scenario="from-scratch",
+        )
+
+
+@rule("SRC006")
+def duplicate_names(c: Comparison) -> Iterator[Verdict]:
+    """Spark's analysis refuses two sources of one name when the query starts."""
+    names = Counter(s.name for s in c.after.sources or () if s.name)
+    double = sorted(n for n, count in names.items() if count > 1)
+    if double:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=[s.name for s in c.before.sources or ()],
+            after=[s.name for s in c.after.sources or ()],
+            because=f"The name {', '.join(double)} is used twice.",
+            error_class="STREAMING_QUERY_EVOLUTION_ERROR",
+            remedy="Give each source a name of its own.",
+        )
+
+
+@rule("SRC007")
+def named_but_positional(c: Comparison) -> Iterator[Verdict]:
+    """Names without offset log v2 move a file source's log, but its offsets stay positional.
+
+    After a reordering the log of one source is asked for the batch of another.
+    """
+    if names_count(c.before, c.after):
+        return
+    for pair in _both(c):
+        assert pair.before and pair.after
+        old, new = pair.before, pair.after
+        if old.name and new.name and old.name != new.name and is_file(old) and is_file(new):
+            yield _shifted(c, pair, _named(c.before, new.name))
+
+
+@rule("SRC008")
+def sources_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Offsets belong to sources by position; without their list nobody can say to which."""
+    if c.before.sources is not None and c.after.sources is not None:
+        return
+    side = "old" if c.before.sources is None else "new"
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        because=f"The evidence does not show what the {side} version reads.",
+        question=f"Which sources, in which order, does the {side} version read?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add a plan, or what `headgate capture module:function` writes.",
+    )
+
+
+def _both(c: Comparison) -> Iterator[SourcePair]:
+    """Yield pairs that are there on both sides; where numbers differ the engine stops earlier."""
+    if len(c.before.sources or ()) != len(c.after.sources or ()) and not names_count(
+        c.before, c.after
+    ):
+        return
+    yield from (p for p in c.sources if p.before is not None and p.after is not None)
+
+
+def _renamed(c: Comparison) -> list[tuple[Source, Source]]:
+    """Pair a name that is gone with a new one that reads the same."""
+    gone = [p.before for p in c.sources if p.before and p.after is None]
+    come = [p.after for p in c.sources if p.after and p.before is None]
+    told = [(p.before, p.after) for p in c.sources if p.before and p.after]
+    declared = [(b, a) for b, a in told if b.name != a.name]
+    return declared + [(b, a) for b in gone for a in come if _reads_same(b, a)]
+
+
+def _reads_same(before: Source, after: Source) -> bool:
+    return (
+        family(before) == family(after)
+        and (describe(before) or "").split()[-1:] == (describe(after) or "").split()[-1:]
+    )
+
+
+def _named(version: Version, name: str | None) -> Source | None:
+    return next((s for s in version.sources or () if s.name == name), None)
+
+
+def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> Verdict:
+    """Judge a file source that takes over the offset of another position."""
+    assert pair.before and pair.after
+    told = (pair.before.name, pair.after.name)
+    if own is None or (own.offsets is not None and own.offsets != pair.before.offsets):
+        return Verdict(
+            outcome=Outcome.REFUSES,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            because="The source's own log does not hold the batch that stands in its place.",
+            error_class="IllegalStateException",
+            remedy="Keep the order. Names count only with offset log v2 and "
+            f"{EVOLUTION} from the first run on.",
+        )
+    if own.offsets is None:
+        return Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            question="Do the offsets of all named file sources have the same number?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Add the checkpoint to the evidence, or keep the order.",
+        )
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        where=pair.where,
+        before=told[0],
+        after=told[1],
+        because="All offsets are equal by chance, so nothing is lost this time.",
+        remedy="Keep the order.",
+    )

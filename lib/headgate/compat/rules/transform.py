@@ -1,0 +1,112 @@
+"""Rules about what holds no state: projections, filters, stream-static joins, triggers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.naming import family, option
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.source_pairs import judged_pairs
+from headgate.compat.upstream import changed_transforms
+
+_OWN_RULE = {
+    "path",
+    "subscribe",
+    "subscribepattern",
+    "assign",
+    "kafka.bootstrap.servers",
+    "startingoffsets",
+    "startingtimestamp",
+    "startingoffsetsbytimestamp",
+    "startingoffsetsbytimestampstrategy",
+}
+
+
+@rule("TRF001")
+def stateless_change(c: Comparison) -> Iterator[Verdict]:
+    """What holds no state may change: new rows follow the new version.
+
+    Above a stateful operator it changes what goes into the state from now on, while the history
+    stays as it was counted.
+    """
+    for change in changed_transforms(c):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.MIXED
+            if change.feeds_state
+            else StateEffect.EXACT
+            if c.is_stateful
+            else StateEffect.NONE,
+            where=Where(change.before, change.after),
+            before=change.was,
+            after=change.now,
+            because=change.sentence,
+        )
+
+
+@rule("TRF002")
+def source_option(c: Comparison) -> Iterator[Verdict]:
+    """Rate limits and client settings of a source are no part of the checkpoint."""
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        if not (pair.before.options and pair.after.options):
+            continue
+        if family(pair.before) != family(pair.after):
+            continue
+        keys = {k.lower() for k in (*pair.before.options, *pair.after.options)} - _OWN_RULE
+        for key in sorted(keys):
+            old, new = option(pair.before, key), option(pair.after, key)
+            if old != new:
+                yield Verdict(
+                    outcome=Outcome.RESUMES,
+                    state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+                    where=pair.where,
+                    before=old,
+                    after=new,
+                    because=f"Option {key} changed.",
+                )
+
+
+@rule("TRG001")
+def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
+    """Continuous processing reads offsets by another reader than micro-batches do.
+
+    The rate source's micro-batch offset is a number, and its continuous reader expects an object.
+    """
+    if "continuous" in (c.before.trigger or {}) or "continuous" not in (c.after.trigger or {}):
+        return
+    kinds = {family(s) for s in c.before.sources or ()}
+    if "rate" in kinds:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=c.before.trigger,
+            after=c.after.trigger,
+            because="The trigger became continuous.",
+            error_class="MappingException",
+            remedy="Start from an empty checkpoint, or keep micro-batches.",
+            scenario="from-scratch",
+        )
+    else:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            before=c.before.trigger,
+            after=c.after.trigger,
+            because="The trigger became continuous.",
+            question="Can this source's continuous reader read its micro-batch offsets?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Start from an empty checkpoint, or keep micro-batches.",
+        )
+
+
+@rule("TRG002")
+def other_trigger(c: Comparison) -> Iterator[Verdict]:
+    """When batches begin is no part of the checkpoint."""
+    old, new = c.before.trigger, c.after.trigger
+    if old and new and old != new and "continuous" not in {*old, *new}:
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            before=old,
+            after=new,
+        )

@@ -1,0 +1,116 @@
+"""Rules about event-time watermarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.timing import evicts_by_time, output_mode
+from headgate.model.version import Watermark
+
+
+@rule("WMK001")
+def watermark_added(c: Comparison) -> Iterator[Verdict]:
+    """State is taken over; the new watermark starts at 0 and rises with the data."""
+    if not c.is_stateful or len(c.after.watermarks) <= len(c.before.watermarks):
+        return
+    yield Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        where=Where(None, c.after.watermarks[-1].node),
+        before=_listed(c.before.watermarks),
+        after=_listed(c.after.watermarks),
+        because="A watermark was added.",
+    )
+
+
+@rule("WMK002")
+def watermark_delay(c: Comparison) -> Iterator[Verdict]:
+    """The watermark reached so far is in the offset log and never moves back.
+
+    A shorter delay takes effect after the first batch; a longer one brings nothing back.
+    """
+    for old, new in _pairs(c):
+        if old.delay != new.delay:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
+                where=Where(old.node, new.node),
+                before=old.delay,
+                after=new.delay,
+                because="The watermark's delay changed.",
+            )
+
+
+@rule("WMK003")
+def event_time(c: Comparison) -> Iterator[Verdict]:
+    """The watermark that was reached belongs to the old event time.
+
+    With another one rows are late, or groups are closed early, at once.
+    """
+    if not c.is_stateful:
+        return
+    for old, new in _pairs(c):
+        if old.column != new.column:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.MIXED,
+                where=Where(old.node, new.node),
+                before=old.column,
+                after=new.column,
+                because="The event time is another expression.",
+                remedy="Start from an empty checkpoint and replay.",
+                scenario="from-scratch",
+            )
+
+
+@rule("WMK004")
+def watermark_removed(c: Comparison) -> Iterator[Verdict]:
+    """Without a watermark state is never evicted again.
+
+    What was evicted before is gone: windows and keys that come back start from zero.
+    """
+    if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
+        return
+    for pair in c.operators:
+        if pair.kind is not None:
+            yield _removed(c, pair)
+
+
+def _removed(c: Comparison, pair: OperatorPair) -> Verdict:
+    told = _listed(c.before.watermarks)
+    nothing_evicted = c.before.progress is not None and c.before.progress.watermark_ms == 0
+    held = output_mode(c.before) == "complete" or nothing_evicted
+    if held or not evicts_by_time(pair.before, c.before.watermarks):
+        return Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=pair.where,
+            before=told,
+            after=[],
+            because="The watermark was removed.",
+        )
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=told,
+        after=[],
+        because="The watermark was removed.",
+        question="Has the old version evicted groups whose event time can still occur in new "
+        "data? Then they reopen from zero and go silently wrong.",
+        rollback=Rollback.SAFE,
+        remedy="Keep the watermark, or start from an empty checkpoint and replay.",
+        scenario="from-scratch",
+    )
+
+
+def _pairs(c: Comparison) -> Iterator[tuple[Watermark, Watermark]]:
+    """Pair watermarks by place, where both versions have the same number of them."""
+    if len(c.before.watermarks) == len(c.after.watermarks):
+        yield from zip(c.before.watermarks, c.after.watermarks, strict=True)
+
+
+def _listed(watermarks: tuple[Watermark, ...]) -> list[str]:
+    return [f"{w.column}, {w.delay}" for w in watermarks]

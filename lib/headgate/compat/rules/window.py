@@ -1,0 +1,110 @@
+"""Rules about windows over event time in an aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.model.version import OperatorKind, Window
+
+_REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
+
+
+@rule("WIN001")
+def window_grid(c: Comparison) -> Iterator[Verdict]:
+    """A window's bounds are stored as the key of its row; the length and the grid are not checked.
+
+    Rows of the old grid stay, rows of the new one are added beside them, and counts are split.
+    """
+    for pair, old, new in _windows(c):
+        if (old.size_us, old.slide_us, old.start_us) != (new.size_us, new.slide_us, new.start_us):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=_describe(old),
+                after=_describe(new),
+                because="Window length, slide or start changed.",
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+
+
+@rule("WIN002")
+def session_gap(c: Comparison) -> Iterator[Verdict]:
+    """A session is stored with the end that the old gap gave it.
+
+    New rows merge by the new gap only among themselves, so sessions split or join wrongly.
+    """
+    for pair, old, new in _windows(c):
+        if old.session_gap != new.session_gap:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.MIXED,
+                where=pair.where,
+                before=old.session_gap,
+                after=new.session_gap,
+                because="The gap of the session window changed.",
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+
+
+@rule("WIN003")
+def window_column(c: Comparison) -> Iterator[Verdict]:
+    """Windows in state were cut by the old time column; the new one mixes two time bases."""
+    for pair, old, new in _windows(c):
+        if old.column != new.column:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.MIXED,
+                where=pair.where,
+                before=old.column,
+                after=new.column,
+                because="The window is cut over another time.",
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+
+
+@rule("WIN004")
+def window_added_or_removed(c: Comparison) -> Iterator[Verdict]:
+    """A time window that is gone, or new, changes what one row of state stands for."""
+    for pair in _read_aggregates(c):
+        assert pair.before and pair.after
+        known = pair.before.keys is not None and pair.after.keys is not None
+        if known and (pair.before.window is None) != (pair.after.window is None):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=_describe(pair.before.window),
+                after=_describe(pair.after.window),
+                remedy=_REMEDY,
+                scenario="from-scratch",
+            )
+
+
+def _read_aggregates(c: Comparison) -> Iterator[OperatorPair]:
+    kinds = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
+    yield from (p for p in c.operators if p.kind in kinds and is_read(c, p))
+
+
+def _windows(c: Comparison) -> Iterator[tuple[OperatorPair, Window, Window]]:
+    for pair in _read_aggregates(c):
+        assert pair.before and pair.after
+        if pair.before.window and pair.after.window:
+            yield pair, pair.before.window, pair.after.window
+
+
+def _describe(window: Window | None) -> str | None:
+    if window is None:
+        return None
+    if window.session_gap:
+        return f"session of {window.column}, gap {window.session_gap}"
+    parts = [("size", window.size_us), ("slide", window.slide_us), ("start", window.start_us)]
+    told = ", ".join(f"{name} {us / 1e6:g} s" for name, us in parts if us is not None)
+    return f"window over {window.column}: {told}"

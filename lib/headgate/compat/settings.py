@@ -1,0 +1,61 @@
+"""Spark's settings by what a checkpoint does with them."""
+
+from __future__ import annotations
+
+from headgate.compat.naming import EVOLUTION, OFFSET_LOG
+from headgate.compat.rule import Comparison
+from headgate.model.version import Version
+
+_S = "spark.sql.streaming."
+PROVIDER = _S + "stateStore.providerClass"
+ENCODING = _S + "stateStore.encodingFormat"
+CHECKPOINT_FORMAT = _S + "stateStore.checkpointFormatVersion"
+PARTITIONS = "spark.sql.shuffle.partitions"
+TIME_ZONE = "spark.sql.session.timeZone"
+ANSI = "spark.sql.ansi.enabled"
+SOURCE_SETTINGS = frozenset({EVOLUTION})
+# `OffsetSeqMetadata.relevantSQLConfs` of 4.2.0 without the shuffle partitions; older versions
+# have fewer, and a log without a key decides nothing here.
+PINNED = frozenset(
+    {
+        PROVIDER,
+        ENCODING,
+        EVOLUTION,
+        _S + "multipleWatermarkPolicy",
+        _S + "flatMapGroupsWithState.stateFormatVersion",
+        _S + "aggregation.stateFormatVersion",
+        _S + "join.stateFormatVersion",
+        _S + "stateStore.compression.codec",
+        _S + "stateStore.rocksdb.formatVersion",
+        _S + "stateStore.rocksdb.mergeOperatorVersion",
+        _S + "statefulOperator.useStrictDistribution",
+        _S + "stateStore.rowChecksum.enabled",
+        "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
+        "spark.sql.function.protobufExtensions.enabled",
+    }
+)
+__all__ = [
+    "ANSI",
+    "CHECKPOINT_FORMAT",
+    "ENCODING",
+    "OFFSET_LOG",
+    "PARTITIONS",
+    "PINNED",
+    "PROVIDER",
+    "SOURCE_SETTINGS",
+    "TIME_ZONE",
+    "differing",
+    "stored_partitions",
+]
+
+
+def differing(c: Comparison) -> dict[str, tuple[str | None, str | None]]:
+    """Return the session settings that differ, {key: (before, after)}, keys sorted."""
+    keys = c.before.settings.keys() | c.after.settings.keys()
+    return {k: c.setting(k) for k in sorted(keys) if c.setting(k)[0] != c.setting(k)[1]}
+
+
+def stored_partitions(version: Version) -> int | None:
+    """Return how many partitions the state has, None where no store says it."""
+    numbers = [s.partitions for o in version.stateful or () for s in o.stores if s.partitions]
+    return max(numbers, default=None)

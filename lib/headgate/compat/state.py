@@ -1,0 +1,73 @@
+"""State stores of two operators side by side, and whether their schemas fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.rule import Comparison
+from headgate.compat.schema_check import Fit, fit
+from headgate.model.schema import Schema
+from headgate.model.version import StateStore
+
+KEY, VALUE = "key", "value"
+SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
+
+
+@dataclass(frozen=True, slots=True)
+class StorePair:
+    """One store before and after, by name."""
+
+    before: StateStore
+    after: StateStore
+
+    @property
+    def name(self) -> str:
+        """The store's name in the checkpoint."""
+        return self.before.store
+
+    def stored(self, part: str) -> Schema | None:
+        """Return the schema that the checkpoint holds (or that the old plan would write)."""
+        return self.before.key_schema if part == KEY else self.before.value_schema
+
+    def planned(self, part: str) -> Schema | None:
+        """Return the schema that the new plan asks for."""
+        return self.after.key_schema if part == KEY else self.after.value_schema
+
+
+def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
+    """Return the stores that both sides have, in the old side's order."""
+    if pair.before is None or pair.after is None:
+        return ()
+    new = {s.store: s for s in pair.after.stores}
+    return tuple(StorePair(s, new[s.store]) for s in pair.before.stores if s.store in new)
+
+
+def worst_fit(pair: OperatorPair) -> Fit:
+    """Return how the schemas of all stores fit together; UNKNOWN where there is nothing."""
+    fits = [fit(s.stored(p), s.planned(p)) for s in store_pairs(pair) for p in (KEY, VALUE)]
+    refused = [f for f in fits if f.refused]
+    if refused:
+        return refused[0]
+    return Fit.UNKNOWN if not fits or Fit.UNKNOWN in fits else Fit.FITS
+
+
+def is_read(c: Comparison, pair: OperatorPair) -> bool:
+    """Say whether the engine will read the old state into the new operator at all.
+
+    Meaning matters only where it does: after a refusal nothing is read.
+    """
+    if pair.kind is None:
+        return False
+    return check_is_off(c) or not worst_fit(pair).refused
+
+
+@cache
+def _off(value: str | None) -> bool:
+    return (value or "").lower() == "false"
+
+
+def check_is_off(c: Comparison) -> bool:
+    """Say whether the new session switches the state schema check off."""
+    return _off(c.after.settings.get(SCHEMA_CHECK))

@@ -1,0 +1,34 @@
+"""Whether anything differs that could change what an operator stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.rule import Comparison
+from headgate.compat.upstream import transforms
+from headgate.model.version import StatefulOperator, Version
+
+
+def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
+    """Say whether an operator, its input and everything below it are the same in both versions.
+
+    Pruning makes the whole graph matter, not only what lies above.
+    """
+    return (
+        bool(c.before.topology.nodes)
+        and transforms(c.before.topology) == transforms(c.after.topology)
+        and _columns(c.before) == _columns(c.after)
+        and _core(pair.before) == _core(pair.after)
+    )
+
+
+def _core(operator: StatefulOperator | None) -> tuple[Any, ...]:
+    if operator is None:
+        return ()
+    o = operator
+    return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window)
+
+
+def _columns(version: Version) -> list[Any]:
+    return [s.columns for s in version.sources or ()]
