@@ -1,0 +1,76 @@
+"""Import and call somebody's function, and say in one sentence where it failed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.jobs.recorded_query import refusal
+from headgate.jobs.unstarted import EndlessWaitError
+
+# Names of the environment that were left out, set by whoever starts this process.
+WITHHELD = "HEADGATE_WITHHELD"
+
+_LIBRARIES = (
+    *{path for name, path in sysconfig.get_paths().items() if name != "data"},
+    str(Path(__file__).parents[1]),
+)
+_NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+
+
+def called(load: Callable[[], Callable[[Any], Any]], spark: Any, entry_point: str) -> Any:
+    """Return what the function returned, None where it only waits for its queries from here on.
+
+    CaptureError names the place in the function's own code, and the error there.
+    """
+    module = entry_point.partition(":")[0]
+    sys.argv = [module]
+    try:
+        return load()(spark)
+    except EndlessWaitError:
+        return None
+    except CaptureError as error:
+        raise CaptureError(f"{entry_point}{_place(error)}: {error}") from error
+    except SystemExit as error:
+        raise CaptureError(f"{entry_point} left by exit({error.code})") from error
+    except ModuleNotFoundError as error:
+        if error.name and (module + ".").startswith(error.name + "."):
+            raise CaptureError(
+                f"no module {error.name} can be imported from {Path.cwd()}"
+            ) from error
+        raise _failed(entry_point, error) from error
+    except Exception as error:
+        raise _failed(entry_point, error) from error
+
+
+def _failed(entry_point: str, error: Exception) -> CaptureError:
+    reason = f"{type(error).__name__}: {refusal(error)}"
+    if _NO_TABLE in reason:
+        reason += "; a capture reaches no catalog, so read it as files with a declared schema"
+    withheld = os.environ.get(WITHHELD, "").split(",")
+    if isinstance(error, KeyError) and error.args and error.args[0] in withheld:
+        reason += "; a capture runs without credentials, so this variable was left out"
+    return CaptureError(f"{entry_point} failed{_place(error)}: {reason}")
+
+
+def _place(error: BaseException) -> str:
+    """Return ` at file:line` of the innermost frame that is no library's."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" at {_short(error.filename)}:{error.lineno}"
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((*_LIBRARIES, "<frozen"))
+    ]
+    return f" at {_short(own[-1].filename)}:{own[-1].lineno}" if own else ""
+
+
+def _short(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file

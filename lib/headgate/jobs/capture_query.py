@@ -1,0 +1,132 @@
+"""The program that calls `module:function(spark)` and records the query that it would start.
+
+It runs in a process of its own. The pieces go into a folder; `outcome.json` there says
+`{"error": sentence | null}`, and nothing else of the process is to be read. Whatever the function
+prints goes to stderr, Spark's own log into `spark.log` in the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+
+# Long enough for any plan: a cut one can't be compared.
+_UNCUT = "1000000"
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "768m",
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.maxToStringFields": _UNCUT,
+    "spark.sql.maxMetadataStringLength": _UNCUT,
+    # `SELECT ... FROM json.`path`` would read the path for its schema.
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.repl.eagerEval.enabled": "false",
+}
+
+
+def main() -> None:
+    """Run one capture; the exit code is 0 also where it did not work out."""
+    options = _options()
+    into = Path(options.into)
+    _redirect(into / "spark.log")
+    try:
+        _capture(options, into)
+        error = None
+    except CaptureError as caught:
+        error = str(caught)
+    except Exception as caught:
+        traceback.print_exc(file=sys.stderr)
+        error = f"{options.entry_point} was called, but not recorded: {refusal(caught)}"
+    outcome = into / "outcome.json"
+    outcome.write_text(json.dumps({"error": error}), encoding="utf-8")
+    sys.stderr.flush()
+    # Python's exit would wait for threads that the function may have left behind.
+    os._exit(0)
+
+
+def refusal(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("entry_point", help="module:function")
+    parser.add_argument("--into", required=True, help="an empty folder for the pieces")
+    parser.add_argument("--jars", default="", help="Spark's further jars, joined by commas")
+    parser.add_argument("--query", help="the name of the query, where the function starts several")
+    return parser.parse_args()
+
+
+def _redirect(log: Path) -> None:
+    """Send the process's stdout to its stderr, and what the JVM writes into the log."""
+    stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace", buffering=1)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(stderr.fileno(), 1)
+    os.dup2(file, 2)
+    sys.stdout = sys.stderr = stderr
+
+
+def _capture(options: argparse.Namespace, into: Path) -> None:
+    from headgate.jobs import unread_sources, unstarted, used_functions
+    from headgate.jobs.called_function import called
+    from headgate.jobs.chosen_query import chosen
+    from headgate.jobs.recorded_query import record
+
+    spark = _session(options.jars, into)
+    folders = unread_sources.EmptyFolders(into / "unread")
+    unread_sources.guard_readers(folders)
+    started = unstarted.intercept_starts()
+    used = used_functions.watch_functions()
+    before = dict(spark.conf.getAll)
+    returned = called(_loader(options.entry_point), spark, options.entry_point)
+    df, query = chosen(returned, started, options.query, options.entry_point)
+    settings = _set_by_function(dict(df.sparkSession.conf.getAll), before)
+    (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    record(df, query, used, folders, into)
+
+
+def _session(jars: str, into: Path) -> Any:
+    """Start Spark; where it does not, its log is the place to look into."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").appName("headgate-capture")
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(into / "warehouse"))
+    builder = builder.config("spark.local.dir", str(into / "local"))
+    return (builder.config("spark.jars", jars) if jars else builder).getOrCreate()
+
+
+def _loader(entry_point: str) -> Callable[[], Any]:
+    module, _, function = entry_point.partition(":")
+
+    def load() -> Any:
+        found = importlib.import_module(module)
+        if not callable(getattr(found, function, None)):
+            raise CaptureError(f"module {module} has no function {function}")
+        return getattr(found, function)
+
+    return load
+
+
+def _set_by_function(after: dict[str, str], before: dict[str, str]) -> dict[str, str]:
+    """Return the session's settings that the module or the function set."""
+    from headgate.jobs.masking import masked
+
+    return masked({k: v for k, v in sorted(after.items()) if before.get(k) != v})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Choose the query that a function meant, among what it returned and what it started."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from headgate.errors import CaptureError
+from headgate.jobs.unstarted import Unstarted, UnstartedQuery
+
+_WANTED = "return a streaming DataFrame or a DataStreamWriter, or start the query"
+
+
+def chosen(
+    returned: Any, started: list[Unstarted], name: str | None, entry_point: str
+) -> tuple[Any, Unstarted | None]:
+    """Return the query's DataFrame, and its writer where there is one.
+
+    What was returned wins over what was started; of several that were started `name` picks one. A
+    DataFrame that was returned and also started is taken as it was started.
+    """
+    if isinstance(returned, UnstartedQuery):
+        query = returned.unstarted
+    elif isinstance(returned, DataStreamWriter):
+        query = Unstarted(returned)
+    elif isinstance(returned, DataFrame):
+        same = [q for q in started if _frame(q) is returned or _plan(q) == _plan_of(returned)]
+        return _checked(returned, entry_point), same[0] if len(same) == 1 else None
+    elif returned is None or started:
+        query = _named(started, name, entry_point)
+    else:
+        kind = type(returned).__name__
+        raise CaptureError(f"{entry_point} returned {kind}: {_WANTED}")
+    return _checked(_frame(query), entry_point), query
+
+
+def _frame(query: Unstarted) -> Any:
+    return query.writer._df
+
+
+def _plan(query: Unstarted) -> str:
+    return _plan_of(_frame(query))
+
+
+def _plan_of(df: Any) -> str:
+    return str(df._jdf.queryExecution().analyzed().toString())
+
+
+def _checked(df: Any, entry_point: str) -> Any:
+    if not df.isStreaming:
+        raise CaptureError(f"{entry_point} returned a batch DataFrame: {_WANTED}")
+    return df
+
+
+def _named(started: list[Unstarted], name: str | None, entry_point: str) -> Unstarted:
+    if not started:
+        raise CaptureError(f"{entry_point} returned nothing and started nothing: {_WANTED}")
+    found = [q for q in started if name is None or q.name == name]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(q.name or "(unnamed)" for q in started)
+    if name is not None:
+        raise CaptureError(f"{entry_point} starts no query {name!r}, but {names}")
+    raise CaptureError(f"{entry_point} starts several queries ({names}): choose one by --query")

@@ -1,0 +1,186 @@
+"""Write down what a session knows of a query that has not started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from headgate.jobs.masking import in_strings, mask_text, masked, secrets_in
+from headgate.jobs.planned_state import mode_object, planned_state
+from headgate.jobs.reflection import case_kept, companion, elements, field, mapping, option
+from headgate.jobs.unread_sources import EmptyFolders
+from headgate.jobs.unstarted import Unstarted
+from headgate.jobs.used_functions import UsedFunctions
+
+_CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
+# Options that say how the query runs, not what its sink is.
+_NOT_THE_SINKS = frozenset({"checkpointlocation", "queryname"})
+_UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
+
+
+def record(
+    df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: Path
+) -> None:
+    """Write explain.txt, formatted.txt, logical.json and capture.json into `into`.
+
+    `capture.json` holds `sources`, `sink`, `output_mode`, `trigger`, `name`, `spark_version`,
+    `state` and `functions`, and `error` where Spark itself would refuse to start the query.
+    """
+    sources = _sources(df)
+    sink = _sink(query) if query else None
+    secrets = secrets_in([s["options"] for s in (*sources, *([sink] if sink else []))])
+    logical = json.loads(df._jdf.queryExecution().analyzed().toJSON())
+    capture = {
+        "sources": sources,
+        "sink": sink,
+        **_writing(query),
+        "name": query.name if query else None,
+        "spark_version": df.sparkSession.version,
+        **_judged(df, query, into / "state"),
+        "functions": used.in_plan(_function_names(logical))
+        + (used.of_sink(query.writer) if query else []),
+    }
+    for part in (*sources, *([sink] if sink else [])):
+        part["options"] = masked(part["options"])
+
+    def shown(text: str) -> str:
+        return mask_text(folders.restored(text), secrets)
+
+    def write(name: str, text: str) -> None:
+        (into / name).write_text(text, encoding="utf-8")
+
+    write("explain.txt", shown(_explained(df, "extended")))
+    write("formatted.txt", shown(_explained(df, "formatted")))
+    write("logical.json", json.dumps(in_strings(logical, shown), separators=(",", ":")))
+    write("capture.json", json.dumps(in_strings(capture, shown), indent=1, ensure_ascii=False))
+
+
+def _explained(df: Any, mode: str) -> str:
+    utils = df.sparkSession._jvm.PythonSQLUtils
+    return str(utils.explainString(df._jdf.queryExecution(), mode))
+
+
+def _sources(df: Any) -> list[dict[str, Any]]:
+    """Return the streaming sources in the order of the analysed plan's leaves."""
+    found = []
+    for leaf in elements(df._jdf.queryExecution().analyzed().collectLeaves()):
+        relation = str(leaf.getClass().getSimpleName())
+        if relation == "StreamingRelation":
+            source = leaf.dataSource()
+            about = {"format": str(source.className()), "options": mapping(source.options())}
+        elif relation == "StreamingRelationV2":
+            options = dict(leaf.extraOptions().items())
+            about = {"format": str(leaf.sourceName()), "options": options}
+        else:
+            continue
+        found.append({"relation": relation, **about, "name": _source_name(leaf)})
+    return found
+
+
+def _source_name(leaf: Any) -> str | None:
+    """Return what `DataStreamReader.name` gave, None where the source is unnamed."""
+    name = leaf.sourceIdentifyingName()
+    return str(name.name()) if str(name.getClass().getSimpleName()) == "UserProvided" else None
+
+
+def _sink(query: Unstarted) -> dict[str, Any]:
+    writer = query.writer._jwrite
+    options = case_kept(field(writer, "extraOptions"))
+    by = option(field(writer, "partitioningColumns"))
+    sink = {
+        "format": _sink_format(query),
+        "options": {k: v for k, v in options.items() if k.lower() not in _NOT_THE_SINKS},
+        "partition_by": [str(column) for column in elements(by)] if by is not None else None,
+    }
+    return sink | ({"table": query.table} if query.table else {})
+
+
+def _sink_format(query: Unstarted) -> str:
+    """Return the format: foreach and foreachBatch are written to the writer's own field too."""
+    return str(field(query.writer._jwrite, "source"))
+
+
+def _writing(query: Unstarted | None) -> dict[str, Any]:
+    if query is None:
+        return {"output_mode": None, "trigger": None}
+    writer = query.writer._jwrite
+    return {
+        "output_mode": str(field(writer, "outputMode").toString()),
+        "trigger": _trigger(field(writer, "trigger")),
+    }
+
+
+def _trigger(trigger: Any) -> dict[str, Any] | None:
+    """Return the trigger in the words of `DataStreamWriter.trigger`, None for the default one."""
+    kind = str(trigger.getClass().getSimpleName()).rstrip("$")
+    match kind:
+        case "AvailableNowTrigger":
+            return {"availableNow": True}
+        case "OneTimeTrigger":
+            return {"once": True}
+        case "ContinuousTrigger":
+            return {"continuous": _duration(int(trigger.intervalMs()))}
+        case "RealTimeTrigger":
+            return {"realTime": _duration(int(trigger.batchDurationMs()))}
+        case "ProcessingTimeTrigger":
+            interval = int(trigger.intervalMs())
+            return {"processingTime": _duration(interval)} if interval else None
+    return {kind: True}
+
+
+def _duration(milliseconds: int) -> str:
+    """Return milliseconds in the largest unit that holds them exactly, `90 second`s as seconds."""
+    for size, unit in _UNITS:
+        if milliseconds and milliseconds % size == 0:
+            count = milliseconds // size
+            return f"{count} {unit}{'s' if count != 1 else ''}"
+    return f"{milliseconds} milliseconds"
+
+
+def _judged(df: Any, query: Unstarted | None, scratch: Path) -> dict[str, Any]:
+    """Return `state`, or None for it and `error` where Spark would not start this query."""
+    mode = str(field(query.writer._jwrite, "outputMode").toString()) if query else "Append"
+    try:
+        if query is not None:
+            _check(df, query, mode)
+        return {"state": planned_state(df, mode, scratch)}
+    except Exception as error:
+        return {"state": None, "error": refusal(error)}
+
+
+def _check(df: Any, query: Unstarted, mode: str) -> None:
+    """Raise what Spark raises at `start()` where the plan and the output mode don't fit."""
+    jvm = df.sparkSession._jvm
+    checker = companion(jvm, _CHECKER)
+    analyzed = df._jdf.queryExecution().analyzed()
+    trigger = str(field(query.writer._jwrite, "trigger").getClass().getSimpleName())
+    continuous = trigger.startswith("ContinuousTrigger")
+    check = checker.checkForContinuous if continuous else checker.checkForStreaming
+    check(analyzed, mode_object(jvm, mode))
+
+
+def refusal(error: Exception) -> str:
+    """Return Spark's message in one line: its condition first, without the plan below it."""
+    java = getattr(error, "java_exception", None)
+    text = str(java.toString() if java is not None else error).strip() or type(error).__name__
+    return text.split("\n", 1)[0].rstrip(";: ")
+
+
+def _function_names(logical: Any) -> list[str]:
+    """Return the names of the Python functions in a plan's JSON, in its order."""
+    nodes: list[str] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, list):
+            for item in value:
+                walk(item)
+        elif isinstance(value, dict):
+            kind = str(value.get("class", "")).rpartition(".")[2]
+            if kind.startswith("Python") and "name" in value:
+                nodes.append(str(value["name"]))
+            for item in value.values():
+                walk(item)
+
+    walk(logical)
+    return nodes

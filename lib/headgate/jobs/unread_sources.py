@@ -1,0 +1,141 @@
+"""Let a function build its readers without any source being reached.
+
+Files are swapped for empty folders, so that Spark neither looks for them nor lists them; a source
+that could only be built by asking it for its schema is refused with one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+from headgate.errors import CaptureError
+from headgate.jobs.reflection import case_kept, elements, field
+
+# Formats of files that Spark brings; the others of this shape (Delta, Iceberg) keep their own logs.
+FILES = frozenset({"json", "csv", "parquet", "orc", "xml", "avro", "text", "binaryfile"})
+# Their schema is fixed, so none has to be declared.
+FIXED_SCHEMA = frozenset({"text", "binaryfile"})
+# Built without a look at the source [run]: the broker is first asked when the query starts.
+NOT_REACHED = frozenset({"kafka", "rate", "rate-micro-batch", "rate-v2", "socket", "pulsar"})
+
+_TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+class EmptyFolders:
+    """Gives each path an empty folder of its own, and knows the way back to the path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._paths: dict[str, str] = {}
+
+    def instead_of(self, path: str) -> str:
+        """Return the empty folder that stands for `path`; the same one each time."""
+        for folder, known in self._paths.items():
+            if known == path:
+                return folder
+        made = self._root / f"unread-{len(self._paths)}-"
+        made.mkdir(parents=True)
+        self._paths[str(made)] = path
+        return str(made)
+
+    def restored(self, text: str) -> str:
+        """Return `text` with the paths that the function named in place of the empty folders."""
+        for folder, path in self._paths.items():
+            qualified = path if _URI.match(path) else f"file:{path}"
+            text = text.replace(f"file:{folder}", qualified).replace(folder, path)
+        return text
+
+
+class GuardedReader:
+    """Stands before Spark's Java reader and answers for it where a source would be reached."""
+
+    def __init__(self, reader: Any, session: Any, folders: EmptyFolders) -> None:
+        self._reader = reader
+        self._session = session
+        self._folders = folders
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _TERMINALS:
+            return getattr(self._reader, name)
+        return lambda *args: self._build(name, *args)
+
+    def _build(self, method: str, *args: Any) -> Any:
+        if method in ("table", "changes"):
+            return getattr(self._reader, method)(*args)
+        kind = method if method != "load" else str(field(self._reader, "source")).lower()
+        if kind in FILES and not _is_data(args):
+            return self._build_files(method, kind, *args)
+        if kind in NOT_REACHED or kind in FILES:
+            return getattr(self._reader, method)(*args)
+        return self._build_other(method, kind, *args)
+
+    def _build_files(self, method: str, kind: str, *args: Any) -> Any:
+        paths = _paths(args) or _paths((case_kept(self._options()).get("path"),))
+        if kind not in FIXED_SCHEMA and not self._has_schema():
+            raise CaptureError(_needs_schema(kind, ", ".join(paths)))
+        folders = [self._folders.instead_of(path) for path in paths]
+        if not args:
+            if folders:
+                self._reader = self._reader.option("path", folders[0])
+            return getattr(self._reader, method)()
+        if isinstance(args[0], str):
+            return getattr(self._reader, method)(folders[0])
+        seq = self._session._jvm.PythonUtils.toSeq(folders)
+        return getattr(self._reader, method)(seq)
+
+    def _build_other(self, method: str, kind: str, *args: Any) -> Any:
+        """Batch: an empty table of the declared schema. Streaming: the format is trusted with it.
+
+        A data source that was registered in Python is one too; its schema comes from its code.
+        """
+        if method == "load" and self._is_python_source(kind):
+            return self._reader.load(*args)
+        if method == "jdbc" or not self._has_schema():
+            paths = _paths(args) or _paths((case_kept(self._options()).get("path"),))
+            raise CaptureError(_needs_schema(kind, ", ".join(paths[:1])))
+        if "DataStreamReader" in str(self._reader.getClass().getName()):
+            return self._reader.load(*args)
+        schema = field(self._reader, "userSpecifiedSchema").get()
+        empty = self._session._jvm.java.util.ArrayList()
+        return self._session._jsparkSession.createDataFrame(empty, schema)
+
+    def _is_python_source(self, kind: str) -> bool:
+        state = self._session._jsparkSession.sessionState()
+        return bool(state.dataSourceManager().dataSourceExists(kind))
+
+    def _has_schema(self) -> bool:
+        return bool(field(self._reader, "userSpecifiedSchema").isDefined())
+
+    def _options(self) -> Any:
+        return field(self._reader, "extraOptions")
+
+
+def guard_readers(folders: EmptyFolders) -> None:
+    """Put a `GuardedReader` before every reader that this process makes from now on."""
+    for reader in (DataFrameReader, DataStreamReader):
+        reader._jreader = property(
+            lambda self: GuardedReader(self.__dict__["_unguarded"], self._spark, folders),
+            lambda self, java: self.__dict__.__setitem__("_unguarded", java),
+        )
+
+
+def _is_data(args: tuple[Any, ...]) -> bool:
+    """True where a reader is given the rows themselves (an RDD or a Dataset of strings)."""
+    return bool(args) and not isinstance(args[0], str) and not hasattr(args[0], "mkString")
+
+
+def _paths(args: tuple[Any, ...]) -> list[str]:
+    if not args or args[0] is None:
+        return []
+    return [args[0]] if isinstance(args[0], str) else [str(path) for path in elements(args[0])]
+
+
+def _needs_schema(kind: str, where: str) -> str:
+    named = f"{kind} source {where}".rstrip()
+    return f"the {named} infers its schema, and a capture reads no source: declare it by .schema()"

@@ -1,0 +1,165 @@
+"""Keep a function's queries from starting, and remember what it would have started."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+from pyspark.sql.streaming import StreamingQueryManager
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from headgate.errors import CaptureError
+from headgate.jobs.reflection import case_kept, field
+
+_BATCH_WRITES = {
+    DataFrameWriter: (
+        *("save", "insertInto", "saveAsTable", "json", "parquet", "text", "csv"),
+        *("xml", "orc", "jdbc"),
+    ),
+    DataFrameWriterV2: (
+        *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
+    ),
+}
+
+
+# A function that waits this often does so for ever (`while True: awaitAnyTermination()`).
+_MOST_WAITS = 100
+
+
+class EndlessWaitError(BaseException):
+    """The function only waits from here on; no `except Exception` of its own shall hold this."""
+
+
+@dataclass(frozen=True)
+class Unstarted:
+    """A query as it would have started: its writer, and the table where `toTable` named one."""
+
+    writer: Any
+    table: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The query's name, None where it has none."""
+        options = case_kept(field(self.writer._jwrite, "extraOptions"))
+        return next((v for k, v in options.items() if k.lower() == "queryname"), None)
+
+
+class UnstartedQuery(StreamingQuery):  # type: ignore[misc]
+    """What `start()` gives in its place: a query that has ended already and did nothing."""
+
+    def __init__(self, unstarted: Unstarted) -> None:
+        self.unstarted = unstarted
+        self._ids = str(uuid.uuid4()), str(uuid.uuid4())
+
+    id = property(lambda self: self._ids[0])
+    runId = property(lambda self: self._ids[1])
+    name = property(lambda self: self.unstarted.name)
+    isActive = property(lambda self: False)
+    lastProgress = property(lambda self: None)
+    recentProgress = property(lambda self: [])
+    status = property(
+        lambda self: {
+            "message": "Not started",
+            "isDataAvailable": False,
+            "isTriggerActive": False,
+        }
+    )
+
+    def awaitTermination(self, timeout: float | None = None) -> bool | None:
+        """Return at once: the query has ended."""
+        _count_wait()
+        return None if timeout is None else True
+
+    def exception(self) -> None:
+        """Return None: nothing ran that could fail."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+    processAllAvailable = explain = stop
+
+
+def intercept_starts() -> list[Unstarted]:
+    """Make `start` and `toTable` collect into the list that is returned, and waits return at once.
+
+    Batch writes are refused: nothing that a capture calls may leave a trace.
+    """
+    seen: list[Unstarted] = []
+
+    def start(self: Any, path: str | None = None, format: str | None = None, **given: Any) -> Any:
+        _apply(self, format, given)
+        if path is not None:
+            self.option("path", path)
+        return remember(Unstarted(self))
+
+    def to_table(self: Any, tableName: str, format: str | None = None, **given: Any) -> Any:
+        _apply(self, format, given)
+        return remember(Unstarted(self, tableName))
+
+    def remember(query: Unstarted) -> UnstartedQuery:
+        seen.append(query)
+        return UnstartedQuery(query)
+
+    DataStreamWriter.start = _positional(start, "path")
+    DataStreamWriter.toTable = _positional(to_table, "tableName")
+    _intercept_waits()
+    _refuse_batch_writes()
+    return seen
+
+
+def _positional(start: Callable[..., Any], first: str) -> Callable[..., Any]:
+    """Let `start` be called by position too, in the order of Spark's own signatures."""
+    names = (first, "format", "outputMode", "partitionBy", "queryName")
+
+    def call(self: Any, *args: Any, **given: Any) -> Any:
+        return start(self, **dict(zip(names, args, strict=False)), **given)
+
+    return call
+
+
+def _apply(writer: Any, format: str | None, given: dict[str, Any]) -> None:
+    """Set what was given to `start` on the writer, as Spark's own `start` does."""
+    mode, by, name = (given.pop(k, None) for k in ("outputMode", "partitionBy", "queryName"))
+    writer.options(**given)
+    if mode is not None:
+        writer.outputMode(mode)
+    if by is not None:
+        writer.partitionBy(by)
+    if format is not None:
+        writer.format(format)
+    if name is not None:
+        writer.queryName(name)
+
+
+_waits = iter(range(_MOST_WAITS))
+
+
+def _count_wait() -> bool:
+    if next(_waits, None) is None:
+        raise EndlessWaitError
+    return True
+
+
+def _intercept_waits() -> None:
+    StreamingQueryManager.awaitAnyTermination = lambda self, timeout=None: _count_wait()
+    SparkSession.stop = lambda self: None
+    SparkContext.stop = lambda self: None
+
+
+def _refuse_batch_writes() -> None:
+    for writer, methods in _BATCH_WRITES.items():
+        for method in methods:
+            setattr(writer, method, _refusing(method))
+
+
+def _refusing(method: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise CaptureError(f"the function writes a batch ({method}), and a capture writes nothing")
+
+    return refuse
