@@ -1,0 +1,86 @@
+"""`headgate diff`: what a restart of a new version would do, and a gate for CI."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.compat.report import Outcome, Report
+
+_WORDS = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
+_ALL = (*_WORDS, "mixed", Outcome.NO_EFFECT.word)
+_NEVER = "none"
+
+
+def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
+    words = frozenset(w.strip() for w in value.split(",") if w.strip())
+    if words == {_NEVER}:
+        return frozenset()
+    if not words or words - set(_ALL):
+        raise click.BadParameter(f"expected `none` or some of {', '.join(_ALL)}, comma-separated.")
+    return words
+
+
+@click.command("diff")
+@click.option("--before", multiple=True, required=True, metavar="EVIDENCE", help="May repeat.")
+@click.option("--after", multiple=True, required=True, metavar="EVIDENCE", help="May repeat.")
+@click.option(
+    "--fail-on",
+    default=",".join(_WORDS),
+    show_default=True,
+    callback=_fail_on,
+    metavar="LIST",
+    help=f"Close the gate (exit 1) on these: {', '.join(_ALL)}; `none` never does.",
+)
+@click.option("--rename", multiple=True, metavar="KIND:OLD=NEW", help="May repeat.")
+@click.option("--spark-version", metavar="V", help="Judge for this version of Spark.")
+@format_option("markdown", "sarif", "junit")
+def command(
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    fail_on: frozenset[str],
+    rename: tuple[str, ...],
+    spark_version: str | None,
+    output: str,
+) -> int:
+    """Say what a restart of a new version would do."""
+    from headgate.usecases.compare_versions import compare_versions
+
+    report = compare_versions(
+        before, after, context=current_context(), renames=rename, spark_version=spark_version
+    )
+    _show(report, output, fail_on)
+    return 1 if report.closes(fail_on) else 0
+
+
+def _show(report: Report, output: str, fail_on: frozenset[str]) -> None:
+    """Write the report to stdout in the format that was asked for."""
+    match output:
+        case "json":
+            from headgate.views.report_json import report_json
+
+            emit_json(report_json(report))
+        case "sarif":
+            from headgate.views.report_sarif import report_sarif
+
+            click.echo(_json(report_sarif(report)))
+        case "junit":
+            from headgate.views.report_junit import report_junit
+
+            click.echo(report_junit(report, fail_on), nl=False)
+        case "markdown":
+            from headgate.views.report_markdown import report_markdown
+
+            click.echo(report_markdown(report), nl=False)
+        case _:
+            from rich.console import Console
+
+            from headgate.views.report_text import report_text
+
+            Console(highlight=False, soft_wrap=True).print(report_text(report))
+
+
+def _json(data: object) -> str:
+    import json
+
+    return json.dumps(data, indent=2, ensure_ascii=False)

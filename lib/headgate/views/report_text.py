@@ -1,0 +1,52 @@
+"""A comparison for people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from headgate.compat.report import Finding, Outcome, Report
+from headgate.views.report_words import GLYPHS, SENTENCES, lines_of
+
+STYLES = {
+    Outcome.REFUSES: "bold red",
+    Outcome.SILENTLY_WRONG: "bold magenta",
+    Outcome.UNKNOWN: "bold yellow",
+    Outcome.NO_EFFECT: "cyan",
+    Outcome.RESUMES: "green",
+}
+
+
+def report_text(report: Report) -> RenderableType:
+    """Return what `diff` prints: the verdict, then each finding, then what else changed."""
+    return Group(*_parts(report))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    style = STYLES[report.outcome]
+    verdict = Text.assemble((SENTENCES[report.outcome], style))
+    if report.judged_for:
+        verdict.append(f"  ({report.judged_for})", "dim")
+    yield verdict
+    for finding in report.findings:
+        yield Text()
+        yield _head(finding)
+        yield Padding(Text("\n".join(lines_of(finding))), (0, 0, 0, 4))
+    if report.changes:
+        yield Text("\nChanges", "bold")
+        for change in report.changes:
+            yield Text(f"  {change.kind.value:8} {change.what}")
+    for warning in report.warnings:
+        yield Text(f"\nNote: {warning}", "dim")
+
+
+def _head(finding: Finding) -> Text:
+    glyph, style = GLYPHS[finding.outcome], STYLES[finding.outcome]
+    head = Text.assemble((f"{glyph} {finding.outcome.word.replace('_', ' ')}", style))
+    if finding.state_effect:
+        head.append(f" · state {finding.state_effect.value}")
+    head.append(f" · {finding.rule}", "dim")
+    return head
