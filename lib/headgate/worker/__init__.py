@@ -1,0 +1,1 @@
+"""Executes queued runs; the only package that knows DBOS."""

@@ -1,0 +1,43 @@
+"""`headgate apply PLAN`: have a worker carry out a plan, and wait for its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from headgate.cli.follow import follow, refused_json, who
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.errors import NotFoundError, RefusedError
+from headgate.plan.plan import load_plan
+from headgate.usecases.apply_plan import apply_plan
+
+
+@click.command("apply")
+@click.argument("plan", metavar="PLAN")
+@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@format_option()
+def command(plan: str, detach: bool, output: str) -> int:
+    """Carry out the PLAN file that `headgate plan` wrote.
+
+    Exits 0 when it is done, 2 where the file was changed by hand, 3 where it is refused (nothing
+    was changed), 5 where it failed part-way.
+    """
+    context = current_context()
+    loaded = load_plan(_read(Path(plan)), source=plan)
+    try:
+        run = apply_plan(context, loaded, by=who())
+    except RefusedError as error:
+        if output == "json":
+            emit_json(refused_json(loaded, str(error)))
+        raise
+    return follow(context, run, output=output, detach=detach)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise NotFoundError(f"{file} is not a plan: no UTF-8 text") from None
+    except OSError as error:
+        raise NotFoundError(f"{file} can't be read: {error.strerror}") from error

@@ -1,0 +1,179 @@
+"""Wait for a run's end and show how it gets on; start a worker where none is there."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from typing import Any
+
+import click
+
+from headgate.cli.options import emit_json, progress_console
+from headgate.errors import StepError
+from headgate.plan.plan import Plan
+from headgate.store import Store, open_store
+from headgate.store.runs import RunState
+from headgate.store.slots import Slot
+from headgate.usecases.context import Context
+from headgate.usecases.list_runs import RunDetail, run_detail
+
+EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
+_POLL_SECONDS = 0.2
+_IDLE_EXIT_SECONDS = 5
+_WORKER_SECONDS = 15.0
+_MOST_WORKERS = 3
+
+
+def who() -> str:
+    """Return the name that goes into the audit trail: this system's user."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return f"uid {os.getuid()}"
+
+
+def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
+    """See the run to its end, print it, and return the exit code; Ctrl-C leaves it running."""
+    with closing(open_store(context.store_url)) as store:
+        watch = _Watch(context, store, run)
+        watch.see_to_a_worker()
+        if not detach:
+            try:
+                watch.until_the_end()
+            except KeyboardInterrupt:
+                progress_console().print(
+                    f"\nDetached: run {run} goes on; see `headgate runs {run}`"
+                )
+        found = run_detail(store, run)
+    show(found, output=output)
+    return EXIT.get(found.row.state, 0)
+
+
+class _Watch:
+    """Follows one run: prints each step and message once, replaces a worker that ended."""
+
+    def __init__(self, context: Context, store: Store, run: str) -> None:
+        self._context = context
+        self._store = store
+        self._run = run
+        self._console = progress_console()
+        self._shown: dict[int, str] = {}
+        self._notes = 0
+        self._started: list[float] = []
+
+    def see_to_a_worker(self) -> None:
+        """Start a worker where no process holds the slot; it takes the lock and ends when idle."""
+        if not Slot(self._store.database).is_free():
+            return
+        # One that was just started needs a moment to take the lock.
+        if self._started and time.monotonic() - self._started[-1] < _WORKER_SECONDS:
+            return
+        if len(self._started) >= _MOST_WORKERS:
+            log = self._context.home / "logs" / "worker.log"
+            raise StepError(f"the worker ends before run {self._run} does: see {log}")
+        self._started.append(time.monotonic())
+        start_worker(self._context)
+
+    def until_the_end(self) -> None:
+        """Return when the run has ended."""
+        looked = time.monotonic()
+        while True:
+            detail = run_detail(self._store, self._run)
+            self._tell(detail)
+            if not detail.row.state.is_active:
+                return
+            if time.monotonic() - looked > 1:
+                looked = time.monotonic()
+                self.see_to_a_worker()
+            time.sleep(_POLL_SECONDS)
+
+    def _tell(self, detail: RunDetail) -> None:
+        for number, step in enumerate(detail.steps):
+            if step.state not in ("waiting", "skipped", self._shown.get(number)):
+                self._shown[number] = step.state
+                self._console.print(f"{step.state:>8}  {step.describe}", markup=False)
+        for note in detail.progress[self._notes :]:
+            self._console.print(f"          {note.message}", markup=False)
+        self._notes = len(detail.progress)
+
+
+def start_worker(context: Context) -> None:
+    """Start a worker for the context's store that outlives this command and ends when idle."""
+    log = context.home / "logs" / "worker.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    named = ["--config", context.registry.path] if context.registry.path else []
+    argv = [sys.executable, "-m", "headgate.worker.main", *named]
+    with log.open("ab") as output:
+        subprocess.Popen(
+            [*argv, "--idle-exit", str(_IDLE_EXIT_SECONDS)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # A session of its own: Ctrl-C here must not reach it.
+            start_new_session=True,
+        )
+
+
+def show(detail: RunDetail, *, output: str) -> None:
+    """Print a run as the contract's `apply` JSON, or as text."""
+    if output == "json":
+        emit_json(as_json(detail))
+        return
+    row = detail.row
+    click.echo(f"run {row.id}: {row.state}{f': {row.error}' if row.error else ''}")
+    for step in detail.steps:
+        click.echo(f"  {step.state:<8} {step.describe}{f': {step.error}' if step.error else ''}")
+    if row.state in (RunState.FAILED, RunState.CANCELLED):
+        click.echo(f"Go on with `headgate resume {row.id}`, or back with `headgate undo {row.id}`.")
+
+
+def as_json(detail: RunDetail) -> dict[str, Any]:
+    """Return a run as the contract's `apply` JSON."""
+    steps = [
+        {"action": s.action, "state": s.state, "describe": s.describe, "error": s.error}
+        for s in detail.steps
+    ]
+    return {
+        "run": detail.row.id,
+        "state": detail.row.state.value,
+        "steps": steps,
+        "error": detail.row.error,
+        "undo_of": detail.undo_of,
+    }
+
+
+def refused_json(plan: Plan, reason: str) -> Mapping[str, Any]:
+    """Return the `apply` JSON of a plan that was refused before there was a run."""
+    steps = [
+        {"action": s.action, "state": "skipped", "describe": s.describe(), "error": None}
+        for s in plan.steps
+    ]
+    return {"run": "", "state": "refused", "steps": steps, "error": reason}
+
+
+def show_plan(plan: Plan, *, output: str) -> None:
+    """Print a plan as the contract's JSON, or as text."""
+    if output == "json":
+        emit_json(plan.document())
+        return
+    click.echo(f"{plan.scenario} {plan.pipeline or ''} ({plan.id})")
+    for step in plan.steps:
+        click.echo(f"  {step.symbol} {step.describe()}")
+        for move in step.details().get("offsets", ()):
+            where = f"{move['topic']}[{move['partition']}]"
+            click.echo(f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}")
+    with suppress(KeyError):
+        click.echo(f"Records to be read again: {plan.impact['total']}")
+    for risk in plan.risks:
+        click.echo(f"Risk: {risk}.")
+    for refusal in plan.refusals:
+        click.echo(f"Refused: {refusal}.")
+
+
+def _offset(offset: int | None) -> str:
+    return "none" if offset is None else str(offset)

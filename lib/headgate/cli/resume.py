@@ -1,0 +1,24 @@
+"""`headgate resume RUN`: go on with a run that failed or was cancelled."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.follow import follow, who
+from headgate.cli.options import current_context, format_option
+from headgate.usecases.resume_run import resume_run
+
+
+@click.command("resume")
+@click.argument("run")
+@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@format_option()
+def command(run: str, detach: bool, output: str) -> int:
+    """Go on with RUN at the step where it stopped.
+
+    The commands that are registered now are used. Exits 0 when it is done, 3 where it can't be
+    resumed, 5 where it failed again.
+    """
+    context = current_context()
+    resume_run(context, run, by=who())
+    return follow(context, run, output=output, detach=detach)

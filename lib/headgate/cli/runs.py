@@ -1,0 +1,57 @@
+"""`headgate runs [RUN]`: list the runs, or show one step by step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from headgate.cli.follow import as_json, show
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.store.runs import RunRow
+from headgate.usecases.list_runs import RunDetail, list_runs, read_run
+
+
+@click.command("runs")
+@click.argument("run", required=False)
+@format_option()
+def command(run: str | None, output: str) -> int:
+    """List the runs, newest first, or show RUN step by step."""
+    context = current_context()
+    if run is not None:
+        _show_one(read_run(context, run), output)
+    elif output == "json":
+        emit_json({"runs": [_row_json(row) for row in list_runs(context)]})
+    else:
+        for row in list_runs(context):
+            undo = f" (undo of {row.undo_of})" if row.undo_of else ""
+            click.echo(f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline or ''}{undo}")
+    return 0
+
+
+def _show_one(detail: RunDetail, output: str) -> None:
+    if output == "json":
+        emit_json(_detail_json(detail))
+        return
+    show(detail, output=output)
+    for note in detail.progress:
+        click.echo(f"  {note.at}  {note.message}")
+
+
+def _detail_json(detail: RunDetail) -> dict[str, Any]:
+    return {
+        **_row_json(detail.row),
+        **as_json(detail),
+        "steps": [asdict(step) for step in detail.steps],
+        "undone_by": list(detail.undone_by),
+        "can_undo": detail.can_undo,
+        "can_resume": detail.can_resume,
+        "progress": [asdict(note) for note in detail.progress],
+        "plan": detail.plan.document(),
+    }
+
+
+def _row_json(row: RunRow) -> dict[str, Any]:
+    kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
+    return {"run": row.id, **kept}

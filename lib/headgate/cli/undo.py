@@ -1,0 +1,37 @@
+"""`headgate undo RUN`: take back what a run did."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.follow import follow, refused_json, show_plan, who
+from headgate.cli.options import current_context, emit_json, format_option, progress_console
+from headgate.errors import RefusedError
+from headgate.usecases.undo_run import plan_undo, undo_run
+
+
+@click.command("undo")
+@click.argument("run")
+@click.option("--dry-run", is_flag=True, help="Only show the plan that would take it back.")
+@click.option("--detach", is_flag=True, help="Print the undo's run and return at once.")
+@format_option()
+def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
+    """Take back what RUN did: offsets and checkpoint as they were before.
+
+    Exits 0 when it is done, 3 where it is refused (nothing was changed), 5 where it failed
+    part-way.
+    """
+    context = current_context()
+    plan = plan_undo(context, run)
+    if dry_run:
+        show_plan(plan, output=output)
+        return 0 if plan.appliable else 3
+    for risk in plan.risks:
+        progress_console().print(f"Note: {risk}.", markup=False)
+    try:
+        undo = undo_run(context, run, by=who())
+    except RefusedError as error:
+        if output == "json":
+            emit_json(refused_json(plan, str(error)))
+        raise
+    return follow(context, undo, output=output, detach=detach)

@@ -1,0 +1,274 @@
+"""Checkpoint folders on a local file system: read, hashed, copied and moved in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from headgate.errors import EvidenceError, RefusedError, StepError
+from headgate.plan.world import Checkpoint
+
+_LAST_BATCHES = 6
+_BLOCK = 1 << 20
+
+
+def local_path(location: str) -> Path:
+    """Return the folder of a path or a `file:` URI, links resolved; RefusedError for others."""
+    parts = urlsplit(location)
+    if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
+        raise RefusedError(
+            f"{location} is on a remote file system, where a checkpoint can't be moved aside in"
+            " one step: this release resets only checkpoints on a local one"
+        )
+    path = unquote(parts.path) if parts.scheme else location
+    return Path(path).resolve()
+
+
+def read_checkpoint(location: str) -> Checkpoint | None:
+    """Return the checkpoint there, None where there is none (no folder, or no `metadata` in it).
+
+    EvidenceError where a `metadata` is no query's: `{"id": "<uuid>"}` is what Spark writes.
+    """
+    folder = local_path(location)
+    metadata = folder / "metadata"
+    try:
+        text = metadata.read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise EvidenceError(f"{metadata} can't be read: {error.strerror}") from error
+    offsets = _batches(folder / "offsets")
+    return Checkpoint(
+        location=str(folder),
+        query_id=_query_id(text, metadata),
+        last_offset_batch=max(offsets, default=None),
+        last_commit_batch=max(_batches(folder / "commits"), default=None),
+        offsets=_kafka_offsets(folder / "offsets", offsets),
+        batch_seconds=_batch_seconds(folder / "offsets", offsets),
+        fixed=_fixed(folder),
+    )
+
+
+def _query_id(text: str, path: Path) -> str:
+    try:
+        found = json.loads(text)
+        return str(found["id"])
+    except (ValueError, KeyError, TypeError):
+        raise EvidenceError(f"{path} is not a query's metadata: it has no id") from None
+
+
+def _batches(log: Path) -> list[int]:
+    """Return the batch numbers of a log folder; Spark's hidden and temporary files are no batch."""
+    try:
+        return sorted(int(name) for name in os.listdir(log) if name.isdigit())  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _kafka_offsets(log: Path, batches: list[int]) -> dict[str, dict[int, int]]:
+    """Return the newest logged offset of every Kafka partition.
+
+    A source without new data may be logged as `-`, so a few batches are read, oldest first.
+    """
+    found: dict[str, dict[int, int]] = {}
+    for batch in batches[-_LAST_BATCHES:]:
+        for line in _lines(log / str(batch))[2:]:
+            for topic, parts in _topics(_json(line)):
+                found.setdefault(topic, {}).update(parts)
+    return found
+
+
+def _topics(value: Any) -> Iterator[tuple[str, dict[int, int]]]:
+    """Yield what looks like Kafka's offsets, {topic: {partition: offset}}, at any depth.
+
+    The log's second format wraps each source's offset in an object, some of them as text.
+    """
+    if isinstance(value, str) and value.startswith("{"):
+        value = _json(value)
+    if not isinstance(value, dict):
+        return
+    for key, inner in value.items():
+        if isinstance(inner, dict) and inner and all(map(_is_partition, inner.items())):
+            yield key, {int(p): int(o) for p, o in inner.items()}
+        else:
+            yield from _topics(inner)
+
+
+def _is_partition(item: tuple[Any, Any]) -> bool:
+    key, value = item
+    return str(key).isdigit() and isinstance(value, int) and not isinstance(value, bool)
+
+
+def _batch_seconds(log: Path, batches: list[int]) -> float | None:
+    """Return the median time between the last batches, in seconds."""
+    times = [_timestamp(log / str(batch)) for batch in batches[-_LAST_BATCHES:]]
+    known = [t for t in times if t is not None]
+    gaps = sorted(after - before for before, after in pairwise(known))
+    return gaps[len(gaps) // 2] / 1000 if gaps else None
+
+
+def _timestamp(path: Path) -> int | None:
+    lines = _lines(path)
+    head = _json(lines[1]) if len(lines) > 1 else None
+    found = head.get("batchTimestampMs") if isinstance(head, dict) else None
+    return found if isinstance(found, int) else None
+
+
+def _lines(path: Path) -> list[str]:
+    # A running query removes old batches while we read.
+    try:
+        return path.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _fixed(folder: Path) -> str | None:
+    """Return why the folder can't be renamed within its parent, None where it can."""
+    if folder.is_mount():
+        return "it is the root of a file system"
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
+        return f"this user may not write to {folder.parent}"
+    return None
+
+
+def tree_hash(path: Path) -> str | None:
+    """Return SHA-256 over the names, kinds and bytes of all below `path`, None without a folder.
+
+    Times and rights are not in it: a query does not read them.
+    """
+    if not path.is_dir():
+        return None
+    whole = hashlib.sha256()
+    for entry in _entries(path):
+        name = os.fsencode(entry.relative_to(path))
+        whole.update(b"%d:%s" % (len(name), name))
+        whole.update(_content(entry))
+    return whole.hexdigest()
+
+
+def _entries(path: Path) -> list[Path]:
+    return sorted(path.rglob("*"), key=lambda p: os.fsencode(p))
+
+
+def _content(entry: Path) -> bytes:
+    if entry.is_symlink():
+        return b"l" + os.fsencode(entry.readlink())
+    if entry.is_dir():
+        return b"d"
+    digest = hashlib.sha256()
+    with entry.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return b"f" + digest.digest()
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a folder and force it to disk; what an earlier try left at `target` goes first.
+
+    On the same file system files are linked, not copied: Spark never writes into a file again
+    once it is named. StepError where the disk has not enough room or the copy fails.
+    """
+    remove_tree(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        linked = os.stat(source).st_dev == os.stat(target.parent).st_dev  # noqa: PTH116
+        if not linked:
+            _check_room(source, target.parent)
+        shutil.copytree(
+            source, target, symlinks=True, copy_function=_link if linked else shutil.copy2
+        )
+        for folder in (target, *(p for p in _entries(target) if p.is_dir())):
+            sync(folder)
+        if not linked:
+            for file in (p for p in _entries(target) if p.is_file() and not p.is_symlink()):
+                sync(file)
+        sync(target.parent)
+    except (OSError, shutil.Error) as error:
+        raise StepError(f"{source} could not be copied to {target}: {error}") from error
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
+        sync(Path(target))
+
+
+def _check_room(source: Path, folder: Path) -> None:
+    needed = sum(p.stat().st_size for p in source.rglob("*") if p.is_file())
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise StepError(f"{folder} has {free} bytes free, the copy of {source} needs {needed}")
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a folder in one step and force both names to disk; StepError where it fails."""
+    if target.exists():
+        raise StepError(f"{target} exists already: {source} was not moved")
+    try:
+        source.rename(target)
+        sync(target.parent)
+        if source.parent != target.parent:
+            sync(source.parent)
+    except OSError as error:
+        raise StepError(f"{source} could not be moved to {target}: {error.strerror}") from error
+
+
+def make_like(path: Path, like: Path) -> None:
+    """Make an empty folder with the owner and rights of `like`; fine if it is there."""
+    try:
+        path.mkdir(exist_ok=True)
+        shutil.copymode(like, path)
+        facts = like.stat()
+        if (facts.st_uid, facts.st_gid) != (path.stat().st_uid, path.stat().st_gid):
+            os.chown(path, facts.st_uid, facts.st_gid)
+        sync(path.parent)
+    except OSError as error:
+        raise StepError(f"{path} could not be made like {like}: {error.strerror}") from error
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder; fine if it is gone."""
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StepError(f"{path} could not be removed: {error.strerror}") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all, also after a loss of power."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(path.name + ".part")
+        draft.write_text(text)
+        sync(draft)
+        draft.replace(path)
+        sync(path.parent)
+    except OSError as error:
+        raise StepError(f"{path} could not be written: {error.strerror}") from error
+
+
+def sync(path: Path) -> None:
+    """Force a file, or the names in a folder, to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

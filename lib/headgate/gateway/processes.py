@@ -1,0 +1,80 @@
+"""Run registered shell commands: own process group, time limit, output to a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.errors import StepError
+
+# Run before the shell: asks the kernel to end this process with the one that started it, and
+# ends at once where that one is gone already. A function between fork and exec would do the
+# same, but is not safe in a process with threads.
+_TIED = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+os.execv("/bin/sh", ["sh", "-c", sys.argv[2]])
+"""
+_TAIL = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended; `code` is None where it was ended because its time was over."""
+
+    code: int | None
+    output: str
+
+
+def run_command(command: str, *, folder: Path, log: Path, seconds: float, tied: bool) -> Ended:
+    """Run a shell command in `folder` and wait for its end, at most `seconds`.
+
+    Output goes to `log`, not to a pipe: what a start command leaves running holds it open, and a
+    pipe would then never end. `tied` commands die with this process; a start command must not
+    be, because what it leaves running is to stay.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        begun = output.tell()
+        try:
+            process = subprocess.Popen(
+                _argv(command, tied=tied),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StepError(f"`{command}` could not be run in {folder}: {error}") from error
+        code = _wait(process, seconds)
+    return Ended(code, _tail(log, begun))
+
+
+def _argv(command: str, *, tied: bool) -> Sequence[str]:
+    if not tied or sys.platform != "linux":
+        return ("/bin/sh", "-c", command)
+    return (sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), command)
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    try:
+        return process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # Its group, not only itself: a half-done command must not go on behind our back.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
+
+
+def _tail(log: Path, begun: int) -> str:
+    with log.open("rb") as stream:
+        stream.seek(begun)
+        return stream.read().decode(errors="replace").strip()[-_TAIL:]

@@ -1,0 +1,153 @@
+"""The plan that takes a run back: the undo of each of its steps, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headgate.model.registry import Commands
+from headgate.plan.execute import Record
+from headgate.plan.plan import UNDO, Plan
+from headgate.plan.scenarios.common import topic_facts
+from headgate.plan.step import Step, active_reason
+from headgate.plan.steps import RestoreCheckpoint, RestoreOffsets
+from headgate.plan.steps.offsets import committed, replace_was
+from headgate.plan.steps.process import StopPipeline, rebind
+from headgate.plan.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A run that has ended: its plan, and what the journal says of each step.
+
+    `refusals` are the reasons that the run's row gives against an undo.
+    """
+
+    run: str
+    plan: Plan
+    records: Mapping[int, Record]
+    refusals: tuple[str, ...] = ()
+
+
+def build_undo(past: Past, world: World) -> Plan:
+    """Return the plan that puts back what the run changed, appliable or not."""
+    pipeline = past.plan.pipeline
+    pairs = [
+        (position, _shown(step, world))
+        for position, step in reversed(tuple(enumerate(past.plan.steps)))
+        for step in _back(step, past.records.get(position), pipeline, world)
+    ]
+    steps = tuple(step for _, step in pairs)
+    preconditions = _preconditions(past, steps, world)
+    return Plan(
+        scenario=UNDO,
+        pipeline=pipeline,
+        steps=steps,
+        preconditions=preconditions,
+        risks=tuple(_risks(steps, world)),
+        refusals=(*past.refusals, *_refusals(past, steps, preconditions, world)),
+        options={"run": past.run},
+        resources=past.plan.resources,
+        undoes=tuple(position for position, _ in pairs),
+    )
+
+
+def _back(
+    step: Step, record: Record | None, pipeline: str | None, world: World
+) -> tuple[Step, ...]:
+    """Return the steps that undo `step`, with the commands that are registered now."""
+    if record is None or not (record.begun and record.state.may_have_effect):
+        return ()
+    registered = world.registered(pipeline) if pipeline else None
+    commands = registered.commands if registered else Commands()
+    return tuple(rebind(back, commands) for back in step.undo(record.was))
+
+
+def _shown(step: Step, world: World) -> Step:
+    """Fill in what the partitions of a step that moves offsets are at now."""
+    if not isinstance(step, RestoreOffsets):
+        return step
+    now = committed(world, step.group)
+    moves = (replace_was(m, now.get((m.topic, m.partition))) for m in step.moves)
+    return replace(step, offsets=tuple(m.shown() for m in moves))
+
+
+def _preconditions(past: Past, steps: tuple[Step, ...], world: World) -> dict[str, Any]:
+    facts: dict[str, Any] = {"run": past.run}
+    for step in steps:
+        if isinstance(step, RestoreOffsets):
+            facts["cluster_id"] = world.cluster_id()
+            facts["group"] = {"id": step.group, "type": step.group_type}
+            facts["topics"] = topic_facts(world.topics(step.topics))
+        if isinstance(step, RestoreCheckpoint):
+            facts["checkpoint"] = {"location": step.checkpoint, "hash": step.hash}
+    return facts
+
+
+def _refusals(
+    past: Past, steps: tuple[Step, ...], facts: Mapping[str, Any], world: World
+) -> list[str]:
+    if past.refusals:
+        return []
+    if not steps:
+        return [f"run {past.run} left nothing that could be put back"]
+    found = [
+        f"can't be undone: {step.describe()}"
+        for position, step in enumerate(past.plan.steps)
+        if not step.undoable and past.records.get(position, Record()).state.may_have_effect
+    ]
+    before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
+    if now is not None and now != before:
+        found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
+    stops = any(isinstance(s, StopPipeline) and s.command for s in steps)
+    for step in steps:
+        if isinstance(step, RestoreOffsets):
+            found += _offset_refusals(step, facts["topics"], world, stops=stops)
+    return found
+
+
+def _offset_refusals(
+    step: RestoreOffsets, topics: Mapping[str, Any], world: World, *, stops: bool
+) -> list[str]:
+    found = []
+    for name, facts in sorted(step.topics.items()):
+        if name not in topics:
+            found.append(f"topic {name} does not exist any more")
+        elif topics[name] != facts:
+            found.append(f"topic {name} was made anew or has other partitions since the run")
+    group = world.group(step.group)
+    if not group.is_inactive and not (stops and group.state != "dead"):
+        found.append(active_reason(world, step.group))
+    return found
+
+
+def _risks(steps: tuple[Step, ...], world: World) -> list[str]:
+    risks = []
+    for step in steps:
+        if isinstance(step, RestoreOffsets):
+            risks += _expired(step, world)
+            risks.append("what the group did with records since the run is not taken back")
+        if isinstance(step, RestoreCheckpoint):
+            risks.append(
+                "what the query wrote since the run stays in the sink; the old checkpoint goes on"
+                " where it stopped and does not know of it"
+            )
+    return risks
+
+
+def _expired(step: RestoreOffsets, world: World) -> list[str]:
+    """Name the offsets that retention has passed: they come back, but their records don't."""
+    begin = {
+        (t.name, p.number): p.begin
+        for t in world.topics(step.topics).values()
+        for p in t.partitions
+    }
+    return [
+        f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention, its log begins at"
+        f" {first}: it is put back, and the consumer then follows its auto.offset.reset"
+        for m in step.moves
+        if m.to is not None
+        and (first := begin.get((m.topic, m.partition))) is not None
+        and m.to.offset < first
+    ]

@@ -1,0 +1,79 @@
+"""A worker's slot: the lock that makes its executor id the only one of its name."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from headgate.errors import UnreachableError
+from headgate.store.database import Database
+
+
+def slot_name(number: int) -> str:
+    """Return the stable executor id of a slot."""
+    return f"slot-{number}"
+
+
+class Slot:
+    """Holding it means: no other process executes runs under this name. The kernel (SQLite: a
+
+    file's lock) or the server (PostgreSQL: an advisory lock of a session) releases it with the
+    process, also with one that was killed.
+    """
+
+    def __init__(self, database: Database, number: int = 0) -> None:
+        self.name = slot_name(number)
+        self._number = number
+        self._database = database
+        self._handle: int | None = None
+        self._session: sa.Connection | None = None
+
+    def take(self) -> bool:
+        """Take the slot; False where another process holds it."""
+        if self._database.path is not None:
+            return self._take_file(self._file(self._database.path))
+        return self._take_advisory()
+
+    def release(self) -> None:
+        """Give the slot back; fine if it is not held."""
+        if self._handle is not None:
+            os.close(self._handle)
+        if self._session is not None:
+            self._session.close()
+        self._handle = self._session = None
+
+    def is_free(self) -> bool:
+        """Return whether nobody holds it, by taking it for a moment."""
+        if not self.take():
+            return False
+        self.release()
+        return True
+
+    def _file(self, store: Path) -> Path:
+        return store.with_name(f"{store.name}.{self.name}.lock")
+
+    def _take_file(self, path: Path) -> bool:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return False
+        self._handle = handle
+        return True
+
+    def _take_advisory(self) -> bool:
+        if self._database.url.get_backend_name() != "postgresql":
+            raise UnreachableError("a worker's slot needs SQLite or PostgreSQL as the store")
+        session = self._database.engine.connect()
+        key = sa.func.hashtext(f"headgate-{self.name}")
+        if not session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar():
+            session.close()
+            return False
+        # The lock is the session's: the connection must not go back to the pool.
+        session.detach()
+        self._session = session
+        return True

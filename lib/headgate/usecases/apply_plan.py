@@ -1,0 +1,38 @@
+"""Ask for a plan to be carried out: checked now, queued, executed by a worker."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.gateway.world import LiveWorld
+from headgate.plan.plan import Plan, dump_plan
+from headgate.store import open_store
+from headgate.store.runs import NewRun
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import approved_now
+
+
+def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
+    """Return the id of the queued run.
+
+    RefusedError where the plan may not be applied or another run has its group or checkpoint,
+    StalePlanError with what moved since it was made. The worker checks the same once more.
+    """
+    with (
+        closing(open_store(context.store_url)) as store,
+        closing(LiveWorld(context.registry, context.home)) as world,
+    ):
+        now = approved_now(store, world, plan)
+        return store.runs.enqueue(new_run(now), by=by, action="apply")
+
+
+def new_run(plan: Plan, *, undo_of: str | None = None) -> NewRun:
+    """Return the row to queue for a plan."""
+    return NewRun(
+        scenario=plan.scenario,
+        pipeline=plan.pipeline,
+        plan_hash=plan.hash,
+        plan=dump_plan(plan),
+        resources=plan.resources,
+        undo_of=undo_of,
+    )

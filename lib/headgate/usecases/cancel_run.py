@@ -1,0 +1,14 @@
+"""Ask a run to stop at its next safe place."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.store import open_store
+from headgate.usecases.context import Context
+
+
+def cancel_run(context: Context, run: str, *, by: str) -> None:
+    """Ask for it; RefusedError where the run has ended."""
+    with closing(open_store(context.store_url)) as store:
+        store.runs.request_cancel(run, by=by)

@@ -1,0 +1,100 @@
+"""Show the runs, and one of them step by step."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from headgate.plan.execute import StepState
+from headgate.plan.plan import Plan, load_plan
+from headgate.plan.step import Step
+from headgate.store import Store, open_store
+from headgate.store.journal import Note
+from headgate.store.runs import RunRow, RunState
+from headgate.usecases.context import Context
+from headgate.usecases.run_records import StepRecord, step_records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepView:
+    """One step of a run. `state` is `done`, `failed`, `undone`, `in_doubt` (begun, never marked),
+
+    `running` (begun in a run that is under way), `waiting`, or `skipped` (its run has ended).
+    """
+
+    action: str
+    symbol: str
+    describe: str
+    state: str
+    error: str | None = None
+    begun_at: str | None = None
+    ended_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetail:
+    """One run; `progress` are its messages, oldest first; `undone_by` the runs that undo it."""
+
+    row: RunRow
+    plan: Plan
+    steps: tuple[StepView, ...]
+    undo_of: str | None
+    undone_by: tuple[str, ...]
+    can_undo: bool
+    can_resume: bool
+    progress: tuple[Note, ...]
+
+
+def list_runs(context: Context) -> tuple[RunRow, ...]:
+    """Return all runs, newest first."""
+    with closing(open_store(context.store_url)) as store:
+        return store.runs.list()
+
+
+def read_run(context: Context, run: str) -> RunDetail:
+    """Return one run; NotFoundError where there is none of that id."""
+    with closing(open_store(context.store_url)) as store:
+        return run_detail(store, run)
+
+
+def run_detail(store: Store, run: str) -> RunDetail:
+    """Return one run out of an open store."""
+    row = store.runs.get(run)
+    plan = load_plan(row.plan, source=f"run {run}")
+    records = step_records(store.journal.entries(run))
+    changed = any(r.begun and r.state.may_have_effect for r in records.values())
+    undone = any(r.state is StepState.UNDONE for r in records.values())
+    ended = not row.state.is_active
+    return RunDetail(
+        row=row,
+        plan=plan,
+        steps=tuple(
+            _view(step, records.get(position, StepRecord()), ended=ended)
+            for position, step in enumerate(plan.steps)
+        ),
+        undo_of=row.undo_of,
+        undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
+        can_undo=ended and changed and row.undo_of is None,
+        can_resume=row.state in (RunState.FAILED, RunState.CANCELLED) and not undone,
+        progress=tuple(store.journal.notes(run)),
+    )
+
+
+def _view(step: Step, record: StepRecord, *, ended: bool) -> StepView:
+    return StepView(
+        action=step.action,
+        symbol=step.symbol,
+        describe=step.describe(),
+        state=_state(record, ended=ended),
+        error=record.error,
+        begun_at=record.begun_at,
+        ended_at=record.ended_at,
+    )
+
+
+def _state(record: StepRecord, *, ended: bool) -> str:
+    if record.state is StepState.WAITING:
+        return "skipped" if ended else "waiting"
+    if record.state is StepState.IN_DOUBT and not ended:
+        return "running"
+    return record.state.value

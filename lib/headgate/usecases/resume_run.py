@@ -1,0 +1,32 @@
+"""Go on with a run that failed or was cancelled, at the step where it stopped."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import RefusedError
+from headgate.plan.execute import StepState
+from headgate.store import Store, open_store
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import overtaken
+from headgate.usecases.run_records import step_records
+
+
+def resume_run(context: Context, run: str, *, by: str) -> str:
+    """Queue the run once more and return its id.
+
+    RefusedError in any other state, where it was undone, or where a later run has the same
+    group or checkpoint.
+    """
+    with closing(open_store(context.store_url)) as store:
+        _refuse_if_overtaken(store, run)
+        store.runs.requeue(run, by=by)
+    return run
+
+
+def _refuse_if_overtaken(store: Store, run: str) -> None:
+    if reasons := overtaken(store, store.runs.get(run)):
+        raise RefusedError("; ".join(reasons))
+    records = step_records(store.journal.entries(run)).values()
+    if any(r.state is StepState.UNDONE for r in records):
+        raise RefusedError(f"run {run} was undone: apply its plan again instead")

@@ -1,0 +1,112 @@
+"""Build plans against the world and the store: for a preview, and anew before a run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.plan.build import build_plan, moved
+from headgate.plan.plan import UNDO, Plan, load_plan
+from headgate.plan.undo import Past, build_undo
+from headgate.plan.world import World
+from headgate.store import Store
+from headgate.store.runs import RunRow, RunState
+from headgate.usecases.run_records import step_records
+
+
+def fresh_plan(
+    store: Store,
+    world: World,
+    scenario: str,
+    pipeline: str,
+    options: Mapping[str, Any],
+    *,
+    but: str | None = None,
+) -> Plan:
+    """Return the scenario's plan, refused where another run is active on the same resource.
+
+    `but` is the run that the plan is for.
+    """
+    version = store.versions.newest(pipeline)
+    plan = build_plan(scenario, pipeline, world, options, version=version)
+    others = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
+    active = {r.id: r for r in others if r.state.is_active}
+    broken = {r.id: r for r in others if _is_half_done(store, r)}
+    return replace(
+        plan,
+        refusals=(*plan.refusals, *(f"run {r.id} is {r.state} here" for r in active.values())),
+        risks=(*plan.risks, *(_half_done(r) for r in broken.values())),
+    )
+
+
+def undo_plan(store: Store, world: World, run: str, *, but: str | None = None) -> Plan:
+    """Return the plan that takes a run back; `but` is the undo's own run."""
+    row = store.runs.get(run)
+    entries = step_records(store.journal.entries(run))
+    past = Past(
+        run=run,
+        plan=load_plan(row.plan, source=f"run {run}"),
+        records={position: record.as_record() for position, record in entries.items()},
+        refusals=tuple(_undo_refusals(store, row, but)),
+    )
+    return build_undo(past, world)
+
+
+def approved_now(store: Store, world: World, plan: Plan, *, but: str | None = None) -> Plan:
+    """Return the plan built anew.
+
+    RefusedError where it may not run, StalePlanError with what moved.
+    """
+    if plan.scenario == UNDO:
+        now = undo_plan(store, world, plan.options["run"], but=but)
+    else:
+        assert plan.pipeline is not None
+        now = fresh_plan(store, world, plan.scenario, plan.pipeline, plan.options, but=but)
+    if not plan.appliable:
+        raise RefusedError("the plan may not be applied: " + _sentences(plan.refusals))
+    if differences := moved(plan, now):
+        raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
+    if not now.appliable:
+        raise RefusedError(_sentences(now.refusals))
+    return now
+
+
+def _sentences(refusals: tuple[str, ...]) -> str:
+    return "; ".join(refusals) or "there is nothing to do"
+
+
+def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
+    if row.undo_of is not None:
+        return [f"run {row.id} is an undo itself: plan the scenario again instead"]
+    if row.state.is_active:
+        return [f"run {row.id} is {row.state}: wait for its end, or cancel it"]
+    return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
+
+
+def overtaken(store: Store, row: RunRow, *, but: str | None = None) -> list[str]:
+    """Return which later runs on the same group or checkpoint did something that still stands."""
+    resources = store.runs.resources(row.id)
+    others = {r.id: r for name in resources for r in store.runs.touching(name)}
+    later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
+    return [
+        f"run {r.id} came later on the same {' and '.join(resources)} and is not undone"
+        for r in later
+        if r.undo_of is None and has_effect(store, r.id)
+    ]
+
+
+def has_effect(store: Store, run: str) -> bool:
+    """Return whether a run did something that is not undone."""
+    records = step_records(store.journal.entries(run)).values()
+    return any(r.begun and r.state.may_have_effect for r in records)
+
+
+def _is_half_done(store: Store, row: RunRow) -> bool:
+    ended_early = row.state in (RunState.FAILED, RunState.CANCELLED)
+    return ended_early and row.undo_of is None and has_effect(store, row.id)
+
+
+def _half_done(row: RunRow) -> str:
+    return f"run {row.id} stopped half-way here and was not undone: its undo would be refused after"

@@ -1,0 +1,57 @@
+"""Read a run's journal as what is known of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.plan.execute import Record, StepState
+from headgate.store.journal import Entry, Event
+
+_STATES = {
+    Event.BEGUN: StepState.IN_DOUBT,
+    Event.DONE: StepState.DONE,
+    Event.FAILED: StepState.FAILED,
+    Event.UNDONE: StepState.UNDONE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """One step's life; times are ISO 8601 in UTC, `error` is that of its last try."""
+
+    state: StepState = StepState.WAITING
+    was: dict[str, Any] = field(default_factory=dict)
+    begun: bool = False
+    begun_at: str | None = None
+    ended_at: str | None = None
+    error: str | None = None
+
+    def as_record(self) -> Record:
+        """Return what the executor needs of it."""
+        return Record(state=self.state, was=self.was, begun=self.begun)
+
+
+def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
+    """Return the record of every step that has an entry, by position.
+
+    A step that was begun twice keeps the `was` of the first time: what the second one saw is
+    partly the run's own work.
+    """
+    found: dict[int, StepRecord] = {}
+    for entry in entries:
+        found[entry.position] = _after(found.get(entry.position, StepRecord()), entry)
+    return found
+
+
+def _after(record: StepRecord, entry: Entry) -> StepRecord:
+    is_begun = entry.event is Event.BEGUN
+    return StepRecord(
+        state=_STATES[entry.event],
+        was=entry.data.get("was", {}) if is_begun and not record.begun else record.was,
+        begun=record.begun or is_begun,
+        begun_at=record.begun_at or (entry.at if is_begun else None),
+        ended_at=None if is_begun else entry.at,
+        error=entry.data.get("error") if entry.event is Event.FAILED else None,
+    )

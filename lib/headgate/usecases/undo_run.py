@@ -1,0 +1,31 @@
+"""Take back what a run did: a plan like any other, checked and refusable."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import RefusedError
+from headgate.gateway.world import LiveWorld
+from headgate.plan.plan import Plan
+from headgate.store import open_store
+from headgate.usecases.apply_plan import new_run
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import undo_plan
+
+
+def plan_undo(context: Context, run: str) -> Plan:
+    """Return the plan that takes the run back, with what it can't; nothing is changed."""
+    with (
+        closing(open_store(context.store_url)) as store,
+        closing(LiveWorld(context.registry, context.home)) as world,
+    ):
+        return undo_plan(store, world, run)
+
+
+def undo_run(context: Context, run: str, *, by: str) -> str:
+    """Return the id of the queued run that undoes `run`; RefusedError where it may not be."""
+    plan = plan_undo(context, run)
+    if not plan.appliable:
+        raise RefusedError("; ".join(plan.refusals) or f"run {run} left nothing to undo")
+    with closing(open_store(context.store_url)) as store:
+        return store.runs.enqueue(new_run(plan, undo_of=run), by=by, action="undo")

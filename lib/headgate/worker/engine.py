@@ -1,0 +1,113 @@
+"""DBOS behind one module: launch it for a slot, start a run's workflow, ask for its state.
+
+Guards, each for a hazard that was seen: the slot's lock is held before `launch` (two processes of
+one executor id run a step twice); the application version is ours and not the source's hash (an
+older version's workflow would stay pending for ever); values are stored as JSON, not pickled; a
+workflow is started once per run and attempt, and never resumed while it lives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+
+from headgate.store.runs import RunRow, RunState
+from headgate.worker.runner import Runner
+
+# Grows when the workflow below takes other steps; what an older one left is shown, not recovered.
+WORKFLOW_VERSION = "1"
+_LIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
+_RUNNER: list[Runner] = []
+
+
+def launch(url: sa.URL, slot: str, runner: Runner) -> None:
+    """Start DBOS in the store's database and recover what the slot's last worker left."""
+    _RUNNER[:] = [runner]
+    config: DBOSConfig = {
+        "name": "headgate",
+        "system_database_url": url.render_as_string(hide_password=False),
+        "executor_id": slot,
+        # The slot is in it: another slot's worker must not take over a recovered workflow.
+        "application_version": f"{WORKFLOW_VERSION}-{slot}",
+        "serializer": DBOSPortableJSONSerializer(),
+        "log_level": "WARNING",
+        "use_listen_notify": False,
+        "max_executor_threads": 16,
+        "enable_otlp": False,
+    }
+    DBOS(config=config)
+    DBOS.launch()
+
+
+def start(row: RunRow) -> None:
+    """Start the run's workflow: its id is the run's, with the attempt's number from the second."""
+    with SetWorkflowID(workflow_id(row)):
+        DBOS.start_workflow(execute_run, row.id)
+
+
+def workflow_id(row: RunRow) -> str:
+    """Return the id of the workflow of a run's attempt."""
+    return row.id if row.attempt == 1 else f"{row.id}.{row.attempt}"
+
+
+def is_known(row: RunRow) -> bool:
+    """Return whether there is a workflow of this attempt, living or ended."""
+    return DBOS.get_workflow_status(workflow_id(row)) is not None
+
+
+def is_live(row: RunRow) -> bool:
+    """Return whether the workflow of this attempt is under way or will be."""
+    status = DBOS.get_workflow_status(workflow_id(row))
+    return status is not None and status.status in _LIVE
+
+
+def destroy() -> None:
+    """Stop DBOS's threads; workflows that are under way stay to be recovered."""
+    DBOS.destroy()
+
+
+@DBOS.workflow(name="execute_run")  # type: ignore[untyped-decorator]
+def execute_run(run: str) -> str:
+    """Carry out a run; whatever happens, the run's row says how it ended."""
+    state, error, count = _prepare(run)
+    for position in range(count):
+        state, error = _apply_step(run, position)
+        if state is not None:
+            break
+    if state == RunState.REFUSED and count:
+        back = _roll_back(run)
+        if back is not None:
+            state, error = RunState.FAILED, f"{error}; and its roll-back failed: {back}"
+    end: str = _finish(run, state or RunState.DONE.value, error)
+    return end
+
+
+@DBOS.step(name="prepare")  # type: ignore[untyped-decorator]
+def _prepare(run: str) -> Any:
+    return _guarded(lambda: _RUNNER[0].prepare(run), 0)
+
+
+@DBOS.step(name="apply_step")  # type: ignore[untyped-decorator]
+def _apply_step(run: str, position: int) -> Any:
+    return _guarded(lambda: _RUNNER[0].apply_step(run, position))
+
+
+@DBOS.step(name="roll_back")  # type: ignore[untyped-decorator]
+def _roll_back(run: str) -> str | None:
+    return _RUNNER[0].roll_back(run)
+
+
+@DBOS.step(name="finish")  # type: ignore[untyped-decorator]
+def _finish(run: str, state: str, error: str | None) -> str:
+    _RUNNER[0].finish(run, RunState(state), error)
+    return state
+
+
+def _guarded(call: Any, *rest: Any) -> list[Any]:
+    """Return the call's result as JSON values; a defect of ours ends the run, not the worker."""
+    try:
+        return list(call())
+    except Exception as error:
+        return [RunState.FAILED.value, f"unexpected {type(error).__name__}: {error}", *rest]

@@ -1,0 +1,165 @@
+"""The worker: `python -m headgate.worker.main --config FILE` executes queued runs until it ends."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+from headgate.errors import HeadgateError, RefusedError
+from headgate.store import Store, open_store
+from headgate.store.runs import RunState
+from headgate.store.slots import Slot
+from headgate.usecases.context import Context, open_context
+from headgate.usecases.refresh_versions import refresh_versions
+from headgate.worker.runner import Runner
+
+LOG = logging.getLogger("headgate.worker")
+_POLL_SECONDS = 0.3
+_REFRESH_SECONDS = 60.0
+_GRACE_SECONDS = 30.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the worker; 0 when it ended as asked, 3 where another one holds the slot."""
+    options = _options(argv)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        return _serve(options)
+    except HeadgateError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="headgate.worker", description=__doc__)
+    parser.add_argument("--config", help="the pipelines' file")
+    parser.add_argument("--slot", type=int, default=0, help="which slot to hold (default 0)")
+    parser.add_argument(
+        "--idle-exit", type=float, help="end after so many seconds without a run", metavar="SECONDS"
+    )
+    return parser.parse_args(argv)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    context = open_context(options.config)
+    store = open_store(context.store_url)
+    slot = Slot(store.database, options.slot)
+    if not slot.take():
+        raise RefusedError(f"another worker holds {slot.name} of {store.database.url}")
+    worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: worker.stop())
+    return worker.serve()
+
+
+class Worker:
+    """Holds a slot, starts the workflows of queued runs, re-reads the pipelines' versions."""
+
+    def __init__(
+        self, config: str | None, store: Store, slot: Slot, *, idle_exit: float | None
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._slot = slot
+        self._idle_exit = idle_exit
+        self._ending = threading.Event()
+        self._runner = Runner(self._open_context, store)
+
+    def _open_context(self) -> Context:
+        return open_context(self._config)
+
+    def stop(self) -> None:
+        """Ask the worker to end: steps stop at their next safe place."""
+        self._ending.set()
+        self._runner.stopping.set()
+
+    def serve(self) -> int:
+        """Work until asked to end, or idle for as long as was said."""
+        # Imported here, with the slot's lock held: DBOS takes a second.
+        from headgate.worker import engine
+
+        self._engine = engine
+        engine.launch(self._store.database.url, self._slot.name, self._runner)
+        LOG.info("%s serves %s", self._slot.name, self._store.database.url)
+        self._take_up()
+        if self._idle_exit is None:
+            threading.Thread(target=self._refresh, daemon=True).start()
+        self._loop()
+        return self._end()
+
+    def _take_up(self) -> None:
+        """See to the runs of the slot's last worker that DBOS does not recover by itself."""
+        for row in self._store.runs.running(self._slot.name):
+            if not self._engine.is_known(row):
+                LOG.warning("run %s was claimed and never started: starting it", row.id)
+                self._engine.start(row)
+            elif not self._engine.is_live(row):
+                error = "its workflow ended without an end of the run: resume or undo it"
+                self._store.runs.finish(row.id, RunState.FAILED, error=error)
+
+    def _loop(self) -> None:
+        idle_since = time.monotonic()
+        while not self._ending.is_set():
+            if self._step():
+                idle_since = time.monotonic()
+            elif self._idle_exit is not None and time.monotonic() - idle_since > self._idle_exit:
+                if self._let_go():
+                    return
+                idle_since = time.monotonic()
+            self._ending.wait(_POLL_SECONDS)
+
+    def _step(self) -> bool:
+        """Start what is queued; returns whether there is a run. No error ends the worker."""
+        try:
+            row = self._store.runs.claim(self._slot.name)
+            if row is not None:
+                LOG.info("run %s: %s %s", row.id, row.scenario, row.pipeline)
+                self._engine.start(row)
+                return True
+            return bool(self._store.runs.running(self._slot.name))
+        except Exception:
+            LOG.exception("could not look for runs")
+            return False
+
+    def _let_go(self) -> bool:
+        """Release the slot, unless a run came in just before; returns whether to end.
+
+        Who enqueues looks at the slot afterwards: either they see it free, or we see their run.
+        """
+        self._slot.release()
+        queued = any(r.state is RunState.QUEUED for r in self._store.runs.list())
+        return not (queued and self._slot.take())
+
+    def _refresh(self) -> None:
+        while not self._ending.is_set():
+            try:
+                for change in refresh_versions(self._open_context()):
+                    LOG.info("%s", change)
+            except Exception:
+                LOG.exception("could not re-read the pipelines")
+            self._ending.wait(_REFRESH_SECONDS)
+
+    def _end(self) -> int:
+        self._runner.stopping.set()
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while self._runner.is_busy and time.monotonic() < deadline:
+            time.sleep(0.05)
+        LOG.info("%s ends", self._slot.name)
+        under_way = self._store.runs.running(self._slot.name)
+        if under_way:
+            # Parked threads never end. What they were at is journalled: the next worker goes on.
+            logging.shutdown()
+            os._exit(0)
+        self._engine.destroy()
+        self._slot.release()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""One run's view of the store's journal, as the executor wants it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.plan.execute import Record
+from headgate.plan.plan import Plan
+from headgate.store import Store
+from headgate.store.journal import Event
+from headgate.usecases.run_records import step_records
+
+
+class RunJournal:
+    """Writes what happens to the steps of `run`; see `plan.execute.Journal`.
+
+    Where the run undoes another one, a step's end marks the step that it took back in the same
+    transaction.
+    """
+
+    def __init__(self, store: Store, run: str, plan: Plan, *, undo_of: str | None) -> None:
+        self._journal = store.journal
+        self._run = run
+        self._undo_of = undo_of
+        self._undoes = plan.undoes
+
+    def record(self, position: int) -> Record:
+        """Return what is known of the step."""
+        found = step_records(self._journal.entries(self._run)).get(position)
+        return found.as_record() if found else Record()
+
+    def begin(self, position: int, was: dict[str, Any]) -> None:
+        """Record that the effect is about to happen."""
+        self._journal.add(self._run, position, Event.BEGUN, {"was": was})
+
+    def done(self, position: int) -> None:
+        """Record that the effect happened and was verified."""
+        entries = [(self._run, position, Event.DONE)]
+        if self._undo_of is not None:
+            entries.append((self._undo_of, self._undoes[position], Event.UNDONE))
+        self._journal.add_all(entries)
+
+    def failed(self, position: int, error: str) -> None:
+        """Record that the step gave up."""
+        self._journal.add(self._run, position, Event.FAILED, {"error": error})
+
+    def undone(self, position: int) -> None:
+        """Record that the effect was taken back."""
+        self._journal.add(self._run, position, Event.UNDONE)
+
+    def close_undone(self) -> None:
+        """Mark the rest of the run that was undone: steps that left nothing to be put back."""
+        if self._undo_of is None:
+            return
+        records = step_records(self._journal.entries(self._undo_of))
+        rest = [p for p, r in records.items() if r.begun and r.state.may_have_effect]
+        self._journal.add_all([(self._undo_of, p, Event.UNDONE) for p in rest])

@@ -1,0 +1,177 @@
+"""What a worker does with one run: check, carry out its steps, record its end.
+
+Each public method is one step of the DBOS workflow: called again after a crash, it goes on where
+the journal says that it was.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from headgate.errors import HeadgateError, RefusedError, RunCancelledError
+from headgate.gateway.world import LiveEffects
+from headgate.plan.execute import Executor
+from headgate.plan.plan import Plan, load_plan
+from headgate.plan.step import Step
+from headgate.plan.steps.process import rebind
+from headgate.store import Store
+from headgate.store.runs import RunRow, RunState
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import approved_now
+from headgate.usecases.run_records import step_records
+from headgate.worker.run_journal import RunJournal
+
+_LOOK_SECONDS = 0.2
+_ASK_SECONDS = 1.0
+
+
+class Runner:
+    """Executes runs over one store; `stopping` is set when the worker is to end.
+
+    `context` is asked for anew at each step: the registry may be edited while a worker runs.
+    """
+
+    def __init__(self, context: Callable[[], Context], store: Store) -> None:
+        self.stopping = threading.Event()
+        self._context = context
+        self._store = store
+        self._lock = threading.Lock()
+        self._busy = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a step is at work, not merely parked at a safe place."""
+        return self._busy > 0
+
+    def prepare(self, run: str) -> tuple[RunState | None, str | None, int]:
+        """Check the plan against the world, unless a step was begun before.
+
+        Returns (None, None, number of steps), or how and why the run ends here, with 0.
+        """
+        with self._working():
+            try:
+                return None, None, self._prepare(run)
+            except HeadgateError as error:
+                return _end(error, first=True), str(error), 0
+
+    def _prepare(self, run: str) -> int:
+        row = self._store.runs.get(run)
+        plan = load_plan(row.plan, source=f"run {run}")
+        if not self._store.journal.entries(run):
+            with closing(self._effects(row, -1)) as effects:
+                effects.pause(0)
+                approved_now(self._store, effects, plan, but=run)
+        return len(plan.steps)
+
+    def apply_step(self, run: str, position: int) -> tuple[RunState | None, str | None]:
+        """Carry out one step; returns (None, None) or how and why the run ends here."""
+        with self._working():
+            row = self._store.runs.get(run)
+            plan = load_plan(row.plan, source=f"run {run}")
+            try:
+                with closing(self._effects(row, position)) as effects:
+                    step = self._step(row, plan, position)
+                    self._executor(row, plan, effects).apply(position, step)
+            except HeadgateError as error:
+                return _end(error, first=self._can_go_back(row, plan)), str(error)
+            return None, None
+
+    def _can_go_back(self, row: RunRow, plan: Plan) -> bool:
+        """Whether a refusal may take everything back: not of what was resumed, nor of an undo."""
+        begun = step_records(self._store.journal.entries(row.id))
+        return row.attempt == 1 and all(
+            plan.steps[position].undoable for position, record in begun.items() if record.begun
+        )
+
+    def _step(self, row: RunRow, plan: Plan, position: int) -> Step:
+        step = plan.steps[position]
+        pipeline = self._context().registry.pipeline(plan.pipeline) if plan.pipeline else None
+        # Who resumes a run wants the commands of now: a broken one is what made it fail.
+        return rebind(step, pipeline.commands) if row.attempt > 1 and pipeline else step
+
+    def roll_back(self, run: str) -> str | None:
+        """Take a refused run's steps back; returns why that failed, None where it didn't."""
+        with self._working():
+            row = self._store.runs.get(run)
+            plan = load_plan(row.plan, source=f"run {run}")
+            try:
+                with closing(self._effects(row, -1)) as effects:
+                    self._executor(row, plan, effects).roll_back(plan.steps)
+            except HeadgateError as error:
+                return str(error)
+            return None
+
+    def finish(self, run: str, state: RunState, error: str | None) -> None:
+        """Record the run's end."""
+        row = self._store.runs.get(run)
+        if state is RunState.DONE and row.undo_of is not None:
+            plan = load_plan(row.plan, source=f"run {run}")
+            RunJournal(self._store, run, plan, undo_of=row.undo_of).close_undone()
+        self._store.runs.finish(run, state, error=error)
+
+    def _executor(self, row: RunRow, plan: Plan, effects: LiveEffects) -> Executor:
+        return Executor(effects, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
+
+    def _effects(self, row: RunRow, position: int) -> LiveEffects:
+        context = self._context()
+        return LiveEffects(
+            context.registry,
+            context.home,
+            run=row.id,
+            pause=self._pause_for(row.id),
+            note=lambda message: self._store.journal.note(row.id, position, message),
+        )
+
+    def _pause_for(self, run: str) -> Callable[[float], None]:
+        asked = 0.0
+
+        def pause(seconds: float) -> None:
+            nonlocal asked
+            deadline = time.monotonic() + seconds
+            while True:
+                self._park_if_stopping()
+                if time.monotonic() - asked >= _ASK_SECONDS or seconds == 0:
+                    asked = time.monotonic()
+                    self._stop_if_cancelled(run)
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return
+                time.sleep(min(left, _LOOK_SECONDS))
+
+        return pause
+
+    def _stop_if_cancelled(self, run: str) -> None:
+        if self._store.runs.get(run).cancel_requested:
+            raise RunCancelledError("the run was cancelled")
+
+    def _park_if_stopping(self) -> None:
+        """Stay here for good once the worker ends: the next one goes on from the journal."""
+        if not self.stopping.is_set():
+            return
+        with self._lock:
+            self._busy -= 1
+        threading.Event().wait()
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        self._enter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def _enter(self) -> None:
+        with self._lock:
+            self._busy += 1
+        self._park_if_stopping()
+
+
+def _end(error: HeadgateError, *, first: bool) -> RunState:
+    """Return how a run ends with an error; only a run that is rolled back may say `refused`."""
+    if isinstance(error, RunCancelledError):
+        return RunState.CANCELLED
+    return RunState.REFUSED if first and isinstance(error, RefusedError) else RunState.FAILED
