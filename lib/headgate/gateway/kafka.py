@@ -93,6 +93,11 @@ class Kafka:
             warnings=warnings.sentences(),
         )
 
+    def partitions(self) -> dict[str, frozenset[int]]:
+        """Return the partitions' numbers of every topic, from the metadata alone."""
+        topics = self._metadata(self.deadline()).topics
+        return {name: frozenset(t.partitions) for name, t in topics.items() if t.error is None}
+
     def topics(self, names: Iterable[str]) -> dict[str, Topic]:
         """Return those of the topics that exist, by name, with offsets and settings."""
         deadline, wanted = self.deadline(), set(names)

@@ -33,6 +33,7 @@ MISSING = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError._UNKNOWN_TOPIC,
     KafkaError._UNKNOWN_PARTITION,
+    KafkaError._NOENT,
     KafkaError.GROUP_ID_NOT_FOUND,
 }
 TRANSIENT = {

@@ -27,7 +27,7 @@ from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 JVM = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
 MISSING = ("GroupIdNotFoundException",)
 FORBIDDEN = ("AuthorizationException",)
-SILENT = ("TimeoutException", "DisconnectException", "KafkaException: Failed to create")
+SILENT = ("TimeoutException", "DisconnectException", "Failed to find brokers")
 TIMEOUT_MS = 8000
 
 

@@ -98,8 +98,8 @@ def delete_group(kafka: Kafka, group: str) -> None:
 
 
 def _refuse_unknown(kafka: Kafka, parts: Iterable[TopicPart]) -> None:
-    ends = kafka.begin_end(parts)
-    unknown = sorted(part for part, (_, end) in ends.items() if end is None)
+    known = kafka.partitions()
+    unknown = sorted((topic, p) for topic, p in parts if p not in known.get(topic, ()))
     if unknown:
         raise RefusedError(f"No such partition: {_names(unknown)}; nothing was changed")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import TopicCollection, TopicPartition
+from confluent_kafka import KafkaError, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from headgate.gateway.kafka_errors import SILENT, Deadline, gather
@@ -13,6 +14,8 @@ from headgate.model.cluster import Partition, Topic
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]
+TRIES = 3
+PAUSE = 0.1
 INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
@@ -50,8 +53,13 @@ def list_offsets(
     if not specs:
         return {}, {}
     request = {TopicPartition(t, p): spec for (t, p), spec in specs.items()}
-    futures = admin.list_offsets(request, request_timeout=deadline.left)
-    done, failed = gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
+    for _ in range(TRIES):
+        futures = admin.list_offsets(request, request_timeout=deadline.left)
+        done, failed = gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
+        if done or not all(error.code() == KafkaError._NOENT for error in failed.values()):
+            break
+        # No partition has a leader yet: the topics are new, or there are none of these names.
+        time.sleep(PAUSE)
     return {k: r.offset if r.offset >= 0 else None for k, r in done.items()}, failed
 
 

@@ -1,0 +1,241 @@
+import time
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import NewTopic
+
+from headgate.errors import ConfigError, UnreachableError
+from headgate.gateway import kafka_topics
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_errors import Deadline
+from headgate.gateway.kafka_offsets import alter_offsets
+from headgate.model.cluster import GroupType
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def kafka(broker):
+    return Kafka(broker)
+
+
+def test_a_topic_with_its_offsets_and_settings(kafka, topic, produce):
+    settings = {"retention.ms": "60000", "retention.bytes": "1000000", "cleanup.policy": "compact"}
+    name = topic("orders", partitions=2, config=settings)
+    produce(name, [("a", "x"), ("b", "y")], partition=1)
+    found = kafka.snapshot().topics[name]
+    assert [(p.number, p.begin, p.end) for p in found.partitions] == [(0, 0, 0), (1, 0, 2)]
+    assert (found.retention_ms, found.retention_bytes) == (60000, 1000000)
+    assert (found.cleanup_policy, found.internal, found.records) == ("compact", False, 2)
+    assert found.id and found == kafka.topics([name, "nowhere"])[name]
+
+
+def test_a_topic_made_anew_has_another_id(kafka, kafka_admin, topic):
+    name = topic()
+    before = kafka.topics([name])[name].id
+    kafka_admin.delete_topics([name])[name].result(10)
+    deadline = time.monotonic() + 10
+    while kafka.topics([name]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    kafka_admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
+    while name not in kafka.topics([name]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert kafka.topics([name])[name].id != before
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_running_group_of_either_protocol(kafka, member, topic, produce, unique, protocol):
+    name, group = topic(partitions=2), unique("group")
+    produce(name, ["a", "b", "c"], partition=0)
+    extra = {"group.protocol": protocol, "group.instance.id": "one", "enable.auto.commit": False}
+    with member(group, name, **extra) as consumer:
+        consumer.commit(offsets=[TopicPartition(name, 0, 1)], asynchronous=False)
+        cluster = kafka.snapshot()
+    found = cluster.groups[group]
+    assert (found.type, found.state) == (GroupType(protocol), "stable")
+    (only,) = found.members
+    assert (only.client_id, only.instance_id) == ("me", "one")
+    assert only.host and only.assignment == ((name, 0), (name, 1))
+    assert not found.is_inactive
+    assert cluster.lag(found) == {(name, 0): 2}
+
+
+def test_an_empty_group_is_proven_inactive_and_a_missing_one_is_not(kafka, topic, unique):
+    name, group = topic(), unique("group")
+    alter_offsets(kafka, group, {(name, 0): (0, None, None)})
+    found = kafka.describe_group(group)
+    assert (found.state, found.members, found.is_inactive) == ("empty", (), True)
+    missing = kafka.describe_group(unique("nobody"))
+    assert (missing.state, missing.members, missing.is_inactive) == ("dead", (), False)
+
+
+def test_streams_and_share_groups_are_told_with_java_and_never_empty_without(
+    broker, kafka, java_admin, java_groups, topic, produce, unique
+):
+    name, streams, share = topic(partitions=2), unique("app"), unique("share")
+    produce(name, ["a", "b"], partition=0)
+    with java_groups(name, streams, share):
+        blind = kafka.snapshot()
+        told = Kafka(broker, java=java_admin).snapshot()
+        alone = Kafka(broker, java=java_admin).describe_group(streams)
+    for group in (blind.groups[streams], blind.groups[share]):
+        assert (group.type, group.state, group.members) == (GroupType.UNKNOWN, "unknown", None)
+        assert not group.is_inactive
+    assert any(streams in w and share in w and "Java client" in w for w in blind.warnings)
+    assert [told.groups[g].type for g in (streams, share)] == [GroupType.STREAMS, GroupType.SHARE]
+    for group in (told.groups[streams], told.groups[share], alone):
+        (only,) = group.members
+        assert (group.state, only.assignment) == ("stable", ((name, 0), (name, 1)))
+    assert {(o.topic, o.partition): o.offset for o in alone.offsets}[name, 0] == 2
+    assert told.warnings == ()
+
+
+def test_a_topic_deleted_in_between_costs_one_warning(kafka, kafka_admin, topic, produce):
+    gone, stays = topic("gone", partitions=3), topic("stays")
+    produce(stays, ["a"])
+    metadata = kafka.admin.list_topics(timeout=10).topics
+    kafka_admin.delete_topics([gone])[gone].result(10)
+    deadline = time.monotonic() + 10
+    while kafka.topics([gone]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    warnings = kafka_topics.Warnings()
+    wanted = {name: metadata[name] for name in (gone, stays)}
+    found = kafka_topics.read_topics(kafka.admin, wanted, Deadline(9), warnings)
+    assert [p.end for p in found[gone].partitions] == [None] * 3
+    assert found[gone].records is None
+    assert found[stays].records == 1
+    assert len([w for w in warnings.sentences() if f"offsets of {gone}" in w]) == 1
+
+
+def test_offsets_for_partitions_and_times(kafka, topic, produce):
+    name = topic()
+    produce(name, ["a", "b"])
+    parts = [(name, 0), (name, 9), ("nowhere", 0)]
+    assert kafka.begin_end(parts) == {
+        (name, 0): (0, 2),
+        (name, 9): (None, None),
+        ("nowhere", 0): (None, None),
+    }
+    later = int(time.time() * 1000) + 3_600_000
+    assert kafka.offsets_for_times({(name, 0): 0}) == {(name, 0): 0}
+    assert kafka.offsets_for_times({(name, 0): later, ("nowhere", 0): 0}) == {
+        (name, 0): None,
+        ("nowhere", 0): None,
+    }
+    assert kafka.begin_end([("nowhere", 0)]) == {("nowhere", 0): (None, None)}
+    assert kafka.begin_end([]) == kafka.offsets_for_times({}) == {}
+
+
+def test_a_thousand_partitions_and_two_hundred_groups_in_a_moment(kafka, kafka_admin, unique):
+    names = [unique("many") for _ in range(100)]
+    new = [NewTopic(name, num_partitions=10, replication_factor=1) for name in names]
+    for future in kafka_admin.create_topics(new).values():
+        future.result(30)
+    parts = [(name, p) for name in names for p in range(10)]
+    deadline = time.monotonic() + 30
+    while None in {end for _, end in kafka.begin_end(parts).values()}:
+        assert time.monotonic() < deadline
+    groups = [unique("many") for _ in range(200)]
+    for number, group in enumerate(groups):
+        name = names[number % 100]
+        alter_offsets(kafka, group, {(name, p): (0, None, None) for p in range(10)})
+    start = time.perf_counter()
+    cluster = kafka.snapshot()
+    seconds = time.perf_counter() - start
+    assert all(len(cluster.topics[name].partitions) == 10 for name in names)
+    assert all(p.end == 0 for name in names for p in cluster.topics[name].partitions)
+    assert all(len(cluster.groups[group].offsets) == 10 for group in groups)
+    print(f"\n1,000 partitions and 200 groups in {seconds:.2f} s")
+    assert seconds < 5
+    for future in kafka_admin.delete_topics(names).values():
+        future.result(30)
+
+
+def test_nobody_listening_is_one_sentence_soon(capfd):
+    start = time.monotonic()
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1 .*refused.*check") as error:
+        Kafka("127.0.0.1:1").snapshot()
+    assert time.monotonic() - start < 10
+    assert "\n" not in str(error.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_listener_that_never_answers_is_told_within_ten_seconds():
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        start = time.monotonic()
+        with pytest.raises(UnreachableError, match="does not answer"):
+            Kafka(f"127.0.0.1:{deaf.getsockname()[1]}").snapshot()
+        assert time.monotonic() - start < 10
+
+
+def test_an_address_that_nobody_can_resolve():
+    with pytest.raises(UnreachableError, match="resolve"):
+        Kafka("nowhere.invalid:9092").cluster_id()
+
+
+def test_a_setting_that_the_client_does_not_know():
+    with pytest.raises(ConfigError, match="bogus"):
+        Kafka("127.0.0.1:1", {"bogus": "1"})
+
+
+def test_a_broker_that_advertises_an_address_out_of_reach(secured, kafka_of):
+    kafka_of("admin").topics([])
+    _make(secured, "seen")
+    start = time.monotonic()
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1.*advertised"):
+        Kafka(secured.lost).snapshot()
+    assert time.monotonic() - start < 10
+
+
+@pytest.fixture
+def kafka_of(secured):
+    return lambda user, **more: Kafka(secured.address, secured.config(user), **more)
+
+
+def _make(secured, *names):
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({**secured.config("admin"), "bootstrap.servers": secured.address})
+    wanted = [NewTopic(n, 1, 1) for n in names if n not in admin.list_topics(timeout=10).topics]
+    for future in (admin.create_topics(wanted) if wanted else {}).values():
+        future.result(10)
+    return admin
+
+
+def test_a_wrong_password_is_told_as_such(secured):
+    config = {**secured.config("reader"), "sasl.password": "wrong"}
+    with pytest.raises(UnreachableError, match=r"refuses the login.*\[kafka\.config\]"):
+        Kafka(secured.address, config).snapshot()
+
+
+def test_what_may_not_be_read_is_a_warning_and_the_rest_is_read(secured, kafka_of):
+    from confluent_kafka.admin import (
+        AclBinding,
+        AclOperation,
+        AclPermissionType,
+        ResourcePatternType,
+        ResourceType,
+    )
+
+    admin = _make(secured, "seen", "half", "hidden")
+    rights = [("seen", AclOperation.DESCRIBE), ("seen", AclOperation.DESCRIBE_CONFIGS)]
+    allowed = [*rights, ("half", AclOperation.DESCRIBE)]
+    bindings = [
+        AclBinding(
+            *(ResourceType.TOPIC, name, ResourcePatternType.LITERAL, "User:reader", "*"),
+            *(operation, AclPermissionType.ALLOW),
+        )
+        for name, operation in allowed
+    ]
+    for future in admin.create_acls(bindings).values():
+        future.result(10)
+    deadline, cluster = time.monotonic() + 10, kafka_of("reader").snapshot()
+    while len(cluster.topics) < 2 and time.monotonic() < deadline:
+        cluster = kafka_of("reader").snapshot()
+    assert set(cluster.topics) == {"seen", "half"}
+    assert cluster.topics["seen"].retention_ms == 604_800_000
+    assert cluster.topics["half"].retention_ms is None
+    assert [p.end for p in cluster.topics["half"].partitions] == [0]
+    assert any("settings of half" in w and "uthoriz" in w for w in cluster.warnings)

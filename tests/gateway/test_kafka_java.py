@@ -1,0 +1,132 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import UnreachableError
+from headgate.gateway.jars import broker_class_path
+from headgate.gateway.kafka_java import JavaAdmin
+from headgate.gateway.kafka_java_config import java_config
+from headgate.gateway.kafka_offsets import alter_offsets
+from headgate.model.cluster import GroupType
+
+pytestmark = pytest.mark.kafka
+
+
+def test_types_of_groups_and_sizes_of_logs(java_admin, kafka, topic, produce, unique):
+    name, group = topic(), unique("group")
+    produce(name, ["x" * 1000])
+    alter_offsets(kafka, group, {(name, 0): (0, None, None)})
+    assert java_admin.group_types()[group] is GroupType.CLASSIC
+    assert java_admin.log_sizes()[name, 0] > 1000
+    assert java_admin.describe([group, "nowhere"]) == {}
+
+
+@pytest.fixture
+def kafka(broker):
+    from headgate.gateway.kafka import Kafka
+
+    return Kafka(broker)
+
+
+def test_it_listens_on_loopback_only_and_wants_its_token(java_admin):
+    from py4j.java_gateway import GatewayParameters, JavaGateway
+    from py4j.protocol import Py4JError
+
+    java_admin.group_types()
+    port = java_admin._gateway.gateway_parameters.port
+    rows = subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout.splitlines()
+    (where,) = {row.split()[3] for row in rows if row.split()[3].endswith(f":{port}")}
+    assert "127.0.0.1" in where
+    stranger = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token="guess"))
+    with pytest.raises(Py4JError):
+        stranger.jvm.java.lang.System.currentTimeMillis()
+
+
+def test_a_dead_jvm_is_started_again(java_admin):
+    java_admin.group_types()
+    java_admin._process.kill()
+    java_admin._process.wait(10)
+    assert isinstance(java_admin.group_types(), dict)
+
+
+def test_it_outlives_the_thread_that_started_it(broker):
+    admin = JavaAdmin(broker, class_path=broker_class_path())
+    thread = threading.Thread(target=admin.group_types)
+    thread.start()
+    thread.join()
+    time.sleep(0.5)
+    assert admin._process.poll() is None
+    first = admin._process.pid
+    admin.group_types()
+    assert admin._process.pid == first
+    process = admin._process
+    admin.close()
+    assert process.poll() is not None
+
+
+PROGRAM = """
+import sys, time
+from headgate.gateway.kafka_java import JavaAdmin
+admin = JavaAdmin(sys.argv[1], class_path=sys.argv[2])
+admin.group_types()
+print(admin._process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_it_dies_with_a_parent_that_was_killed(broker):
+    words = [sys.executable, "-c", PROGRAM, broker, broker_class_path()]
+    parent = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout
+    jvm = int(parent.stdout.readline())
+    parent.send_signal(signal.SIGKILL)
+    parent.wait(10)
+    deadline = time.monotonic() + 10
+    while _alive(jvm) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(jvm)
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_nobody_listening_is_our_error():
+    admin = JavaAdmin("127.0.0.1:1", class_path=broker_class_path())
+    try:
+        with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
+            admin.group_types()
+    finally:
+        admin.close()
+
+
+def test_a_login_is_passed_on(secured):
+    config = secured.config("reader")
+    admin = JavaAdmin(secured.address, config, class_path=broker_class_path())
+    try:
+        assert isinstance(admin.group_types(), dict)
+    finally:
+        admin.close()
+
+
+def test_settings_are_translated():
+    config = {"security.protocol": "SASL_SSL", "ssl.ca.location": "/ca.pem", "linger.ms": "5"}
+    found = java_config("b:1", config, timeout_ms=8000)
+    assert found == {
+        "bootstrap.servers": "b:1",
+        "request.timeout.ms": "4000",
+        "default.api.timeout.ms": "8000",
+        "security.protocol": "SASL_SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": "/ca.pem",
+    }
