@@ -62,6 +62,8 @@ class ReprocessKey(StrEnum):
     PIPELINE = "pipeline"
     SCENARIO = "scenario"
     GO = "reprocess_go"
+    PLAN = "reprocess_plan"
+    AGAIN = "reprocess_again"
     CONFIRM = "reprocess_confirm"
     CONFIRMED = "reprocess_confirmed"
 
@@ -73,3 +75,4 @@ class RunsKey(StrEnum):
     UNDO = "run_undo"
     UNDO_CONFIRM = "run_undo_confirm"
     RESUME = "run_resume"
+    CANCEL = "run_cancel"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import streamlit as st
 
 from headgate.landscape.landscape import (
@@ -13,6 +12,7 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PartitionLag,
 )
+from headgate.landscape.select import downstream
 from headgate.ui import markup
 from headgate.ui.details import detail_rows, neighbours, plain
 from headgate.ui.markup import Code, Rows
@@ -176,12 +176,11 @@ def _lag(positions: tuple[PartitionLag, ...]) -> None:
 
 def _downstream(landscape: Landscape, node_id: str) -> None:
     """Say who is affected: pipelines and groups that data flows to from here."""
-    graph = landscape.graph()
     starts = [node_id]
     if node_id.startswith(PIPELINE):
         pipeline = landscape.pipeline(node_id.removeprefix(PIPELINE))
         starts = list(pipeline.nodes) if pipeline else []
-    reached = {d for s in starts if s in graph for d in nx.descendants(graph, s)}
+    reached = frozenset[str]().union(*(downstream(landscape, s) for s in starts))
     own = {n.pipeline for s in starts if (n := landscape.node(s))}
     names = dict.fromkeys(
         n.pipeline or n.label

@@ -75,6 +75,11 @@ def status(which: Status) -> str:
     return f'<span class="hg-status" {tone(which)}><i>{glyph}</i>{escape(word)}</span>'
 
 
+def badge(glyph: str, name: str) -> str:
+    """Return a glyph in a disc of a status's hue."""
+    return f'<span class="hg-finding" {tone(name)}><i>{escape(glyph)}</i></span>'
+
+
 def counts(numbers: Mapping[Status, int]) -> str:
     """Return how many nodes have each status, worst first; statuses without any are left out."""
     shown = [s for s in STATUS_WORDS if s is not Status.SAME and numbers.get(s)]

@@ -1,0 +1,165 @@
+"""One run: its journal step by step, live while it is under way, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.store.runs import RunState
+from headgate.ui import markup
+from headgate.ui.keys import Param, RunsKey
+from headgate.ui.markup import Code
+from headgate.ui.page import user
+from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.state import select
+from headgate.usecases.cancel_run import cancel_run
+from headgate.usecases.context import Context
+from headgate.usecases.list_runs import RunDetail, StepView, read_run
+from headgate.usecases.resume_run import resume_run
+from headgate.usecases.undo_run import plan_undo, undo_run
+from headgate.views.numbers import ago, moment, short_time
+
+REFRESH = 1.0
+"""Seconds between two looks at a run that is under way."""
+STATES = {
+    "done": ("✓", "added", "full"),
+    "running": ("…", "changed", "full now"),
+    "waiting": ("", "removed", ""),
+    "skipped": ("–", "removed", ""),
+    "failed": ("!", "refuses", "full"),
+    "in_doubt": ("?", "unknown", "full"),
+    "undone": ("↶", "removed", "full"),
+}
+RUN_HUES = {
+    RunState.QUEUED: "unknown",
+    RunState.RUNNING: "changed",
+    RunState.DONE: "added",
+    RunState.REFUSED: "refuses",
+    RunState.FAILED: "refuses",
+    RunState.CANCELLED: "removed",
+}
+
+
+def run_view(context: Context, run: str) -> None:
+    """Show a run; it is looked at again every second until it ends."""
+    active = read_run(context, run).row.state.is_active
+    st.fragment(_run, run_every=REFRESH if active else None)(context, run, active)
+
+
+def _run(context: Context, run: str, was_active: bool) -> None:
+    detail = read_run(context, run)
+    if was_active and not detail.row.state.is_active:
+        st.rerun()
+    _head(detail)
+    st.html(_steps(detail))
+    _remarks(detail)
+    _actions(context, detail)
+
+
+def _head(detail: RunDetail) -> None:
+    row = detail.row
+    what = f"Undo of {detail.undo_of}" if detail.undo_of else row.scenario
+    st.html(
+        markup.heading(what, row.pipeline or "run")
+        + markup.pill(row.state.value, RUN_HUES[row.state])
+        + markup.facts(
+            [
+                ("Run", Code(row.id)),
+                ("Asked for", f"{short_time(row.created_at)} by {row.created_by}"),
+                ("Took", took(row.started_at, row.ended_at)),
+                ("Attempt", row.attempt if row.attempt > 1 else None),
+                ("Undone by", [Code(r) for r in detail.undone_by]),
+            ]
+        )
+    )
+
+
+def took(begun: str | None, ended: str | None) -> str | None:
+    """Return how long something took, None where it has not ended."""
+    start, end = moment(begun), moment(ended)
+    if start is None or end is None:
+        return None
+    seconds = (end - start).total_seconds()
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _steps(detail: RunDetail) -> str:
+    notes = {note.position: note.message for note in detail.progress}
+    lines = "".join(_step(step, notes.get(n)) for n, step in enumerate(detail.steps))
+    return f'<ol class="hg-steps">{lines}</ol>'
+
+
+def _step(step: StepView, note: str | None) -> str:
+    glyph, hue, style = STATES.get(step.state, ("?", "unknown", "full"))
+    below = "".join(f"<small>{escape(text)}</small>" for text in (step.error, note) if text)
+    duration = took(step.begun_at, step.ended_at)
+    words = " · ".join(filter(None, (step.state.replace("_", " "), duration)))
+    return (
+        f'<li class="{style}" {markup.tone(hue)}><i>{glyph}</i>'
+        f"<span>{escape(step.describe)}{below}</span><em>{escape(words)}</em></li>"
+    )
+
+
+def _remarks(detail: RunDetail) -> None:
+    row = detail.row
+    if row.error and not any(row.error == step.error for step in detail.steps):
+        st.html(markup.say(row.error, "refuses"))
+    if row.state is RunState.QUEUED:
+        since = ago(row.created_at).removesuffix(" ago")
+        st.html(markup.quiet(f"Waiting for a worker for {since}. `headgate up` starts one."))
+    if row.cancel_requested and row.state.is_active:
+        st.html(markup.quiet("It stops at its next safe place."))
+
+
+def _actions(context: Context, detail: RunDetail) -> None:
+    run = detail.row.id
+    with st.container(horizontal=True):
+        if detail.can_undo and st.button("Undo …", key=RunsKey.UNDO, icon=":material/undo:"):
+            _undo_dialog(context, run)
+        if detail.can_resume and st.button("Resume", key=RunsKey.RESUME, icon=":material/resume:"):
+            _ask(lambda: resume_run(context, run, by=user()))
+        if detail.row.state.is_active and st.button(
+            "Cancel",
+            key=RunsKey.CANCEL,
+            icon=":material/stop:",
+            disabled=detail.row.cancel_requested,
+        ):
+            _ask(lambda: cancel_run(context, run, by=user()))
+
+
+def _ask(action: Callable[[], object]) -> None:
+    """Do something and show the run anew; a refusal is shown instead."""
+    try:
+        action()
+    except HeadgateError as error:
+        st.error(str(error), icon=":material/block:")
+        return
+    st.rerun()
+
+
+@st.dialog("Undo this run?", width="large")
+def _undo_dialog(context: Context, run: str) -> None:
+    """Show what the undo does, then ask for it."""
+    try:
+        with st.spinner("Looking at the world as it is now"):
+            plan = plan_undo(context, run)
+    except HeadgateError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    plan_verdict(plan)
+    steps, rest = st.columns([3, 2], gap="medium")
+    with steps:
+        plan_steps(plan)
+    with rest:
+        plan_consequences(plan)
+    if st.button("Undo it", key=RunsKey.UNDO_CONFIRM, type="primary", icon=":material/undo:",
+                 disabled=not plan.appliable):  # fmt: skip
+        try:
+            select(undo_run(context, run, by=user()), Param.RUN)
+        except HeadgateError as error:
+            st.error(str(error), icon=":material/block:")
+            return
+        st.rerun()

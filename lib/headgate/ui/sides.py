@@ -1,0 +1,45 @@
+"""Ask for the two sides of a comparison: stored versions, or uploaded files for either."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.store.versions import VersionRow
+from headgate.ui.capture import ACCEPTED
+from headgate.ui.keys import CompareKey
+from headgate.ui.pick import version_label
+from headgate.ui.upload import save
+
+FILES = "files"
+
+
+def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: str) -> str:
+    """Ask for a version's number, or `files`; both as text."""
+    labels = {str(row.number): version_label(row) for row in rows} | {FILES: "Uploaded files"}
+    options = list(labels)
+    chosen = st.selectbox(
+        word,
+        options,
+        index=options.index(usual),
+        format_func=lambda option: f"{word}: {labels[option]}",
+        key=key,
+        label_visibility="collapsed",
+        bind="query-params",
+    )
+    return chosen if chosen in labels else usual
+
+
+def usual_sides(rows: tuple[VersionRow, ...]) -> tuple[str, str]:
+    """Return what is compared at first: the two newest versions, files where there are none."""
+    numbers = [str(row.number) for row in rows]
+    if len(numbers) > 1:
+        return numbers[1], numbers[0]
+    return (numbers[0], FILES) if numbers else (FILES, FILES)
+
+
+def evidence(pipeline: str | None, side: str, word: str, key: CompareKey) -> tuple[str, ...]:
+    """Return what to read for a side; asks for files where it is to be files."""
+    if side != FILES:
+        return (f"{pipeline}@{side}",)
+    files = st.file_uploader(word, accept_multiple_files=True, key=key, help=ACCEPTED)
+    return save(files or [])

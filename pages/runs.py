@@ -1,0 +1,85 @@
+"""Every run: what was asked for, by whom, how it ended; one of them step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.store.runs import RunRow
+from headgate.ui import markup
+from headgate.ui.keys import Param, RunsKey
+from headgate.ui.page import open_page, title
+from headgate.ui.run_view import run_view, took
+from headgate.ui.state import select, selected
+from headgate.usecases.context import Context
+from headgate.usecases.list_runs import list_runs
+from headgate.views.numbers import short_time
+
+SIGNS = {
+    "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
+}  # fmt: skip
+REFRESH = 3
+
+
+def main() -> None:
+    context = open_page()
+    try:
+        _page(context)
+    except HeadgateError as error:
+        st.error(str(error), icon=":material/error:")
+
+
+def _page(context: Context) -> None:
+    rows = list_runs(context)
+    active = sum(row.state.is_active for row in rows)
+    title("Runs", f"{len(rows)} runs, {active} under way")
+    if not rows:
+        st.html(
+            markup.empty(
+                "Nothing was run yet",
+                "Plan a scenario under Reprocess. What runs is recorded here step by step,"
+                " and can be undone from here.",
+            )
+        )
+        return
+    table, one = st.columns([3, 2], gap="medium")
+    with table:
+        st.fragment(_table, run_every=REFRESH if active else None)(context)
+    with one, st.container(border=True, key="details"):
+        if run := selected(Param.RUN):
+            run_view(context, run)
+        else:
+            st.html(markup.quiet("Select a run to see its journal."))
+
+
+def _table(context: Context) -> None:
+    rows = list_runs(context)
+    event = st.dataframe(
+        _frame(rows), key=RunsKey.TABLE, hide_index=True, on_select="rerun",
+        selection_mode="single-row", height="content" if len(rows) < 14 else 560,
+    )  # fmt: skip
+    chosen = event.selection.rows
+    run = rows[chosen[0]].id if chosen and chosen[0] < len(rows) else None
+    if run and run != selected(Param.RUN):
+        select(run, Param.RUN)
+        st.rerun()
+
+
+def _frame(rows: Sequence[RunRow]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
+            "Pipeline": [r.pipeline or "" for r in rows],
+            "What": [f"undo of {r.undo_of}" if r.undo_of else r.scenario for r in rows],
+            "Asked for (UTC)": [short_time(r.created_at) for r in rows],
+            "By": [r.created_by for r in rows],
+            "Took": [took(r.started_at, r.ended_at) or "" for r in rows],
+            "Run": [r.id for r in rows],
+        }
+    )
+
+
+main()
