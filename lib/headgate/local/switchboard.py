@@ -20,6 +20,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
+from headgate.local.home import is_held
 from headgate.local.ports import LOOPBACK
 from headgate.local.processes import Child, Program
 from headgate.local.supervise import Supervisor
@@ -56,6 +57,9 @@ class _Start:
 def ask(home: Path, do: str, name: str, *, entry_point: str | None = None) -> Answer:
     """Ask the stack of `home` to stop or start a pipeline, or for its status; waits for the end."""
     try:
+        # What a stack that was killed left may name a port that is somebody else's now.
+        if not is_held(home):
+            raise FileNotFoundError
         known = json.loads((home / _FILE).read_text())
         key = bytes.fromhex(known["key"])
         with Client((LOOPBACK, known["port"]), authkey=key) as connection:
@@ -66,6 +70,11 @@ def ask(home: Path, do: str, name: str, *, entry_point: str | None = None) -> An
         # Its pipelines end with the stack, so a stop is done and a start impossible.
         message = f"no stack runs in {home}; `headgate up --demo` starts it"
         return Answer(do != "start", False, message)
+
+
+def forget(home: Path) -> None:
+    """Remove what a stack left that was killed."""
+    (home / _FILE).unlink(missing_ok=True)
 
 
 class Switchboard:
@@ -82,8 +91,6 @@ class Switchboard:
     def open(self) -> None:
         """Begin to answer."""
         port = self._listener.address[1]
-        with suppress(FileNotFoundError):
-            self._file.unlink()
         handle = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as file:
             json.dump({"pid": os.getpid(), "port": port, "key": self._key.hex()}, file)

@@ -5,7 +5,6 @@ Everything that is started is a child of this process and ends with it, however 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import sys
@@ -22,10 +21,11 @@ from headgate.local import broker
 from headgate.local.child import die_with_parent
 from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
+from headgate.local.home import only_one
 from headgate.local.ports import LOOPBACK, free_port
 from headgate.local.processes import Program
 from headgate.local.supervise import Supervisor
-from headgate.local.switchboard import Line, Switchboard
+from headgate.local.switchboard import Line, Switchboard, forget
 
 CONFIG = "HEADGATE_CONFIG"
 FOLLOW_PARENT = "HEADGATE_FOLLOW_PARENT"
@@ -70,6 +70,7 @@ def up(request: Request, say: Say) -> None:
 
 
 def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None:
+    forget(home)
     port = console_port(request.port)
     if not request.demo:
         if request.config is None:
@@ -175,19 +176,6 @@ def _answers(url: str) -> bool:
             return bool(answer.status == 200)
     except OSError:
         return False
-
-
-@contextmanager
-def only_one(home: Path) -> Iterator[None]:
-    """Hold the home's lock; SetupError where somebody else does."""
-    with (home / "up.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SetupError(
-                f"a stack already runs in {home}: end it, or name another folder with --home"
-            ) from None
-        yield
 
 
 @contextmanager

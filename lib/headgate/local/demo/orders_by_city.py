@@ -45,7 +45,7 @@ def paid_orders(spark: SparkSession, *, least_cents: int, per_trigger: int) -> D
         stream(spark, ORDERS, ORDER, per_trigger=per_trigger)
         .where((f.col("status") != "cancelled") & (f.col("amount_cents") >= least_cents))
         .withWatermark("ordered_at", "1 minute")
-        .join(customers, "customer_id")
+        .join(f.broadcast(customers), "customer_id")
         .alias("o")
     )
     payments = (

@@ -1,0 +1,171 @@
+"""`headgate up --demo` for real: it comes up with live data, goes down whole, and goes on later."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from headgate.local.demo.pipelines import PIPELINES
+from headgate.local.processes import descendants
+
+pytestmark = pytest.mark.stack
+NAMES = [p.name for p in PIPELINES]
+
+
+class Stack:
+    """A running `headgate up --demo`, its output, and every process that it ever had."""
+
+    def __init__(self, home: Path, *more: str) -> None:
+        self.home, self.seen = home, set()
+        self.output = home.parent / f"{home.name}.out"
+        with self.output.open("w") as out:
+            argv = [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
+            self.process = subprocess.Popen([*argv, *more], stdout=out, stderr=out)
+
+    def wait(self, true, seconds: float = 90.0):
+        deadline = time.monotonic() + seconds
+        while not (result := true()):
+            self.look()
+            assert self.process.poll() is None, self.output.read_text()
+            assert time.monotonic() < deadline, self.output.read_text()
+            time.sleep(0.2)
+        return result
+
+    def look(self) -> None:
+        self.seen |= set(descendants(self.process.pid))
+
+    def said(self, word: str) -> str | None:
+        lines = self.output.read_text().splitlines()
+        return next((x.split()[1] for x in lines if x.startswith(word)), None)
+
+    def address(self, word: str) -> str:
+        return self.wait(lambda: self.said(word))
+
+    def control(self, do: str, name: str, *more: str) -> subprocess.CompletedProcess:
+        argv = [sys.executable, "-m", "headgate.local.demo.control", do, name]
+        argv += ["--home", str(self.home), *more]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=150)
+
+    def works(self) -> bool:
+        return all((p.ready(self.home)).exists() for p in PIPELINES)
+
+    def end(self, sign: int) -> int:
+        """Send the signal; every process that there ever was must be gone soon after."""
+        self.look()
+        self.process.send_signal(sign)
+        code = self.process.wait(60)
+        # A killed stack takes its children along at once; Spark's JVMs notice a moment later.
+        deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 0)
+        while (left := self.left()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert not left
+        return code
+
+    def left(self) -> list[str]:
+        found = []
+        for pid in self.seen:
+            try:
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            found += [words] if words else []
+        return found
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("a home") / "demo"
+
+
+@pytest.fixture
+def started(home):
+    stack = Stack(home)
+    yield stack
+    if stack.process.poll() is None:
+        stack.end(signal.SIGTERM)
+
+
+def orders(kafka: str) -> int:
+    """Return how many orders were written."""
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "counts-only"})
+    ends = [consumer.get_watermark_offsets(TopicPartition("orders", n), timeout=10) for n in (0, 1)]
+    consumer.close()
+    return sum(end for _, end in ends)
+
+
+def batch(home: Path, name: str) -> int:
+    file = home / "pipelines" / name / "progress.json"
+    return json.loads(file.read_text())["batchId"] if file.exists() else -1
+
+
+def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
+    begun = time.monotonic()
+    console, kafka = started.address("Console"), started.address("Kafka")
+    assert console.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(console, timeout=10) as page:
+        assert b"<title>" in page.read()
+    started.wait(started.works)
+    assert time.monotonic() - begun < 90
+    first = orders(kafka)
+    started.wait(lambda: orders(kafka) > first)
+
+    again = subprocess.run(
+        [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)],
+        capture_output=True,
+        text=True,
+    )
+    assert again.returncode == 2
+    assert len(again.stderr.splitlines()) == 1 and "already runs" in again.stderr
+
+    for name in NAMES:
+        assert started.control("status", name).returncode == 0
+        assert started.control("stop", name).returncode == 0
+        assert started.control("status", name).returncode == 3
+        assert started.control("start", name).returncode == 0
+        assert started.control("status", name).returncode == 0
+    assert "ended by itself" not in started.output.read_text()
+    assert started.end(signal.SIGINT) == 0
+    assert started.control("status", NAMES[0]).returncode == 3
+    assert started.control("start", NAMES[0]).returncode == 1
+
+
+def test_it_goes_on_where_it_was_and_a_refused_version_says_why(started, home):
+    metadata = (home / "checkpoints" / NAMES[0] / "metadata").read_text()
+    before = batch(home, NAMES[0])
+    assert before > 0
+    started.wait(lambda: batch(home, NAMES[0]) > before)
+    assert (home / "checkpoints" / NAMES[0] / "metadata").read_text() == metadata
+    started.wait(started.works)
+
+    started.control("stop", NAMES[0])
+    refused = started.control(
+        "start", NAMES[0], "--entry-point", "headgate.local.demo.orders_by_city:v2"
+    )
+    assert refused.returncode == 1
+    assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in refused.stderr
+    assert started.control("start", NAMES[0]).returncode == 0
+    started.end(signal.SIGKILL)
+
+
+def test_it_comes_up_after_it_was_killed_and_ends_while_it_starts(started, home):
+    started.address("Kafka")
+    started.wait(lambda: len(descendants(started.process.pid)) > 6)
+    assert started.end(signal.SIGTERM) == 0
+
+
+def test_a_taken_port_is_said(tmp_path):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        stack = Stack(tmp_path / "home", "--port", str(taken.getsockname()[1]))
+        assert stack.process.wait(30) == 2
+    assert "is taken" in stack.output.read_text()
+    assert not (tmp_path / "home" / "kafka").exists()
