@@ -1,0 +1,140 @@
+"""What tests of runs share: a team's folder with its registry, the command, groups of Kafka."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from headgate.store import open_store
+from headgate.usecases.context import open_context
+
+
+@dataclass
+class Team:
+    """A folder with a headgate.toml, and the command run in it."""
+
+    folder: Path
+    bootstrap: str
+
+    def register(self, *tables: str) -> None:
+        head = f'[kafka]\nbootstrap_servers = "{self.bootstrap}"\n'
+        (self.folder / "headgate.toml").write_text("\n".join([head, *tables]))
+
+    @property
+    def config(self) -> str:
+        return str(self.folder / "headgate.toml")
+
+    @property
+    def context(self):
+        return open_context(self.config)
+
+    def store(self):
+        return open_store(self.context.store_url)
+
+    def popen(self, *args: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "headgate.cli.main", "--config", self.config, *args],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *args: str, code: int = 0) -> dict:
+        """Run a command with `--format json` and return what it printed."""
+        process = self.popen(*args, "--format", "json")
+        out, err = process.communicate(timeout=240)
+        assert process.returncode == code, f"{process.returncode}\n{out}\n{err}{self.worker_log()}"
+        return json.loads(out) if out else {"error": err}
+
+    def worker_log(self) -> str:
+        log = self.folder / ".headgate" / "logs" / "worker.log"
+        return log.read_text() if log.exists() else ""
+
+    def plan(self, pipeline: str, code: int = 0) -> tuple[Path, dict]:
+        file = self.folder / f"{pipeline}.plan.json"
+        return file, self.run("plan", "from-scratch", pipeline, "-o", str(file), code=code)
+
+
+@pytest.fixture
+def team(tmp_path, broker):
+    made = Team(tmp_path, broker)
+    yield made
+    end_workers(made)
+
+
+def worker_pids(team: Team) -> list[int]:
+    """The workers of this team's file: no other process has its path on the command line."""
+    pids = []
+    for entry in Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"headgate.worker.main" in line and team.config.encode() in line:
+            pids.append(int(entry.name))
+    return pids
+
+
+def end_workers(team: Team) -> None:
+    for pid in worker_pids(team):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + 40
+    while worker_pids(team) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not worker_pids(team)
+
+
+@dataclass
+class Groups:
+    """Consumer groups of the tests' broker."""
+
+    bootstrap: str
+
+    def commit(self, group: str, offsets: dict[tuple[str, int], tuple[int, str]]) -> None:
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
+        parts = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
+        consumer.commit(offsets=parts, asynchronous=False)
+        consumer.close()
+
+    def committed(self, group: str) -> dict[tuple[str, int], tuple[int, str | None]]:
+        from headgate.gateway.kafka import Kafka
+        from headgate.gateway.kafka_offsets import read_offsets
+
+        with Kafka(self.bootstrap) as kafka:
+            found = read_offsets(kafka, group)
+        return {key: (o.offset, o.metadata) for key, o in found.items()}
+
+    def member(self, group: str, topic: str):
+        """A live member, which has its partitions when this returns."""
+        from confluent_kafka import Consumer
+
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+            }
+        )
+        consumer.subscribe([topic])
+        deadline = time.monotonic() + 30
+        while not consumer.assignment() and time.monotonic() < deadline:
+            consumer.poll(0.2)
+        assert consumer.assignment()
+        return consumer
+
+
+@pytest.fixture
+def groups(broker):
+    return Groups(broker)
