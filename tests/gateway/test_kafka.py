@@ -1,4 +1,5 @@
 import time
+from contextlib import suppress
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -131,10 +132,7 @@ def test_a_thousand_partitions_and_two_hundred_groups_in_a_moment(kafka, kafka_a
     new = [NewTopic(name, num_partitions=10, replication_factor=1) for name in names]
     for future in kafka_admin.create_topics(new).values():
         future.result(30)
-    parts = [(name, p) for name in names for p in range(10)]
-    deadline = time.monotonic() + 30
-    while None in {end for _, end in kafka.begin_end(parts).values()}:
-        assert time.monotonic() < deadline
+    _wait_for_leaders(kafka, [(name, p) for name in names for p in range(10)])
     groups = [unique("many") for _ in range(200)]
     for number, group in enumerate(groups):
         name = names[number % 100]
@@ -149,6 +147,15 @@ def test_a_thousand_partitions_and_two_hundred_groups_in_a_moment(kafka, kafka_a
     assert seconds < 5
     for future in kafka_admin.delete_topics(names).values():
         future.result(30)
+
+
+def _wait_for_leaders(kafka, parts):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with suppress(UnreachableError):
+            if None not in {end for _, end in kafka.begin_end(parts).values()}:
+                return
+    pytest.fail("the topics got no leaders")
 
 
 def test_nobody_listening_is_one_sentence_soon(capfd):

@@ -102,7 +102,7 @@ def _alive(pid):
 
 
 def test_nobody_listening_is_our_error():
-    admin = JavaAdmin("127.0.0.1:1", class_path=broker_class_path())
+    admin = JavaAdmin("127.0.0.1:1", class_path=broker_class_path(), timeout=1)
     try:
         with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
             admin.group_types()

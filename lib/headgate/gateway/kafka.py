@@ -20,8 +20,9 @@ from headgate.gateway.kafka_errors import (
     MISSING,
     SILENT,
     Deadline,
+    advertised,
+    is_final,
     kafka_error,
-    nobody_listens,
     translate,
     unreachable,
 )
@@ -70,6 +71,7 @@ class Kafka:
     def deadline(self) -> Deadline:
         """Begin the time limit of one call."""
         self.admin.poll(0)
+        self._hint = None
         return Deadline(self.timeout)
 
     def cluster_id(self) -> str:
@@ -83,7 +85,8 @@ class Kafka:
         topics = kafka_topics.read_topics(self.admin, metadata.topics, deadline, warnings)
         groups = self._groups(deadline, warnings)
         if warnings.silent and not _any_offset(topics):
-            raise self._wrong_address(metadata)
+            self.admin.poll(0)
+            raise unreachable(self.bootstrap, self._hint)
         return Cluster(
             id=str(metadata.cluster_id),
             at=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -156,7 +159,7 @@ class Kafka:
 
     def _remember(self, error: Any) -> None:
         """Keep what a connection says of its failure: the call itself only says `timed out`."""
-        if error.code() != error._ALL_BROKERS_DOWN:
+        if error.code() != error._ALL_BROKERS_DOWN and not advertised(self._hint):
             self._hint = error
 
     def _metadata(self, deadline: Deadline) -> Any:
@@ -166,7 +169,7 @@ class Kafka:
             except KafkaException as error:
                 self.admin.poll(0)
                 failure = kafka_error(error)
-            if failure.code() not in SILENT or nobody_listens(self._hint):
+            if failure.code() not in SILENT or is_final(self._hint):
                 break
         raise translate(failure, self.bootstrap, self._hint)
 
@@ -208,16 +211,6 @@ class Kafka:
         for error in errors.values():
             if error.code() not in MISSING:
                 raise translate(error, self.bootstrap, self._hint)
-
-    def _wrong_address(self, metadata: Any) -> HeadgateError:
-        """A broker that answered and then stays silent is advertised under another address."""
-        self.admin.poll(0)
-        where = ", ".join(f"{b.host}:{b.port}" for b in metadata.brokers.values())
-        error = unreachable(self.bootstrap, self._hint)
-        return type(error)(
-            f"{error}; it named {where} as its brokers, and those addresses must be reachable "
-            "from here (advertised.listeners)"
-        )
 
 
 def _any_offset(topics: Mapping[str, Topic]) -> bool:

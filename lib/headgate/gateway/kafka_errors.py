@@ -36,6 +36,13 @@ MISSING = {
     KafkaError._NOENT,
     KafkaError.GROUP_ID_NOT_FOUND,
 }
+LEADERLESS = {
+    KafkaError._NOENT,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+}
+# `host:port/1: ...` is a broker that Kafka named, `host:port/bootstrap: ...` our own address.
+NAMED = re.compile(r"(\w+://)?(?P<address>\S+)/\d+: ")
 TRANSIENT = {
     KafkaError.NOT_COORDINATOR,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -84,10 +91,18 @@ def one(future: Future[Any], bootstrap: str, deadline: Deadline) -> Any:
     return done[0]
 
 
-def nobody_listens(hint: Any) -> bool:
+def is_final(hint: Any) -> bool:
     """Whether a connection's failure is one that waiting does not heal at once."""
-    text = hint.str() if hint is not None else ""
-    return "Connection refused" in text or "Failed to resolve" in text
+    if hint is None:
+        return False
+    text = hint.str()
+    return hint.code() in LOGIN or "Connection refused" in text or "Failed to resolve" in text
+
+
+def advertised(hint: Any) -> str | None:
+    """Return the broker's address where the failure is one of a broker that Kafka named."""
+    found = NAMED.match(hint.str()) if hint is not None else None
+    return found["address"] if found else None
 
 
 def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
@@ -96,6 +111,11 @@ def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
     if hint is not None and hint.code() in LOGIN:
         return UnreachableError(
             f"Kafka at {bootstrap} refuses the login{why}: check [kafka.config]"
+        )
+    if address := advertised(hint):
+        return UnreachableError(
+            f"Kafka at {bootstrap} names {address} as its broker, and that does not answer{why}: "
+            "it must be reachable from here (advertised.listeners)"
         )
     return UnreachableError(
         f"Kafka at {bootstrap} does not answer{why}: check that a broker runs there, and "

@@ -28,21 +28,27 @@ JVM = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfD
 MISSING = ("GroupIdNotFoundException",)
 FORBIDDEN = ("AuthorizationException",)
 SILENT = ("TimeoutException", "DisconnectException", "Failed to find brokers")
-TIMEOUT_MS = 8000
+TIMEOUT = 8.0
 
 
 class JavaAdmin:
     """Kafka's Java client for one cluster; `class_path` holds the broker's jars.
 
-    Methods are safe to call from several threads. Errors are ours: UnreachableError,
-    RefusedError (a missing right), StepError (Kafka said no), SetupError (no Java).
+    `timeout` limits one request, in seconds. Methods are safe to call from several threads.
+    Errors are ours: UnreachableError, RefusedError (a missing right), StepError (Kafka said no),
+    SetupError (no Java).
     """
 
     def __init__(
-        self, bootstrap: str, config: Mapping[str, str] | None = None, *, class_path: str
+        self,
+        bootstrap: str,
+        config: Mapping[str, str] | None = None,
+        *,
+        class_path: str,
+        timeout: float = TIMEOUT,
     ) -> None:
         self.bootstrap = bootstrap
-        self._config = java_config(bootstrap, config or {}, timeout_ms=TIMEOUT_MS)
+        self._config = java_config(bootstrap, config or {}, timeout_ms=int(timeout * 1000))
         self._class_path = class_path
         self._lock = threading.RLock()
         self._gateway: Any = None

@@ -6,16 +6,16 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, TopicCollection, TopicPartition
+from confluent_kafka import TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
-from headgate.gateway.kafka_errors import SILENT, Deadline, gather
+from headgate.gateway.kafka_errors import LEADERLESS, SILENT, Deadline, gather
 from headgate.model.cluster import Partition, Topic
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]
 TRIES = 3
-PAUSE = 0.1
+PAUSE = 0.2
 INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
@@ -50,17 +50,29 @@ def list_offsets(
     admin: AdminClient, specs: Mapping[TopicPart, OffsetSpec], deadline: Deadline
 ) -> tuple[Offsets, dict[TopicPart, Any]]:
     """Return offsets and errors by partition, from one call; -1 (no such record) is None."""
+    done: dict[TopicPart, Any] = {}
+    failed: dict[TopicPart, Any] = {}
+    left = dict(specs)
+    for attempt in range(TRIES):
+        answers, errors = _ask(admin, left, deadline)
+        done, failed = done | answers, failed | errors
+        left = {p: specs[p] for p, error in errors.items() if error.code() in LEADERLESS}
+        if not left or attempt == TRIES - 1:
+            break
+        # New topics, an election under way, or no topic of that name: the first two pass.
+        time.sleep(PAUSE)
+    offsets = {k: r.offset if r.offset >= 0 else None for k, r in done.items()}
+    return offsets, {k: error for k, error in failed.items() if k not in done}
+
+
+def _ask(
+    admin: AdminClient, specs: Mapping[TopicPart, OffsetSpec], deadline: Deadline
+) -> tuple[dict[TopicPart, Any], dict[TopicPart, Any]]:
     if not specs:
         return {}, {}
     request = {TopicPartition(t, p): spec for (t, p), spec in specs.items()}
-    for _ in range(TRIES):
-        futures = admin.list_offsets(request, request_timeout=deadline.left)
-        done, failed = gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
-        if done or not all(error.code() == KafkaError._NOENT for error in failed.values()):
-            break
-        # No partition has a leader yet: the topics are new, or there are none of these names.
-        time.sleep(PAUSE)
-    return {k: r.offset if r.offset >= 0 else None for k, r in done.items()}, failed
+    futures = admin.list_offsets(request, request_timeout=deadline.left)
+    return gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
 
 
 def begin_end(
