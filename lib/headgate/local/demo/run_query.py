@@ -67,7 +67,10 @@ def session(name: str, folder: Path) -> SparkSession:
     """Return a small session, on loopback, that keeps its files below `folder`."""
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
-    java = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={temporary}"
+    java = (
+        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "
+        f'"-Djava.io.tmpdir={temporary}"'
+    )
     settings = {
         "spark.jars": ",".join(map(str, spark_jars())),
         "spark.driver.memory": "640m",
