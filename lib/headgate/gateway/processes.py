@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ if os.getppid() != int(sys.argv[1]):
 os.execv("/bin/sh", ["sh", "-c", sys.argv[2]])
 """
 _TAIL = 600
+MARK = "HEADGATE_COMMAND"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,21 @@ class Ended:
     output: str
 
 
-def run_command(command: str, *, folder: Path, log: Path, seconds: float, tied: bool) -> Ended:
+def run_command(command: str, *, folder: Path, log: Path, seconds: float, mark: str = "") -> Ended:
     """Run a shell command in `folder` and wait for its end, at most `seconds`.
 
-    Output goes to `log`, not to a pipe: what a start command leaves running holds it open, and a
-    pipe would then never end. `tied` commands die with this process; a start command must not
-    be, because what it leaves running is to stay.
+    The shell dies with this process; what it left running by then does not, and is found again
+    by its `mark`. Output goes to `log`, not to a pipe: what a start command leaves running holds
+    it open, and a pipe would then never end.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         begun = output.tell()
         try:
             process = subprocess.Popen(
-                _argv(command, tied=tied),
+                _argv(command),
                 cwd=folder,
+                env={**os.environ, MARK: mark},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -58,8 +61,34 @@ def run_command(command: str, *, folder: Path, log: Path, seconds: float, tied: 
     return Ended(code, _tail(log, begun))
 
 
-def _argv(command: str, *, tied: bool) -> Sequence[str]:
-    if not tied or sys.platform != "linux":
+def marked(mark: str) -> list[int]:
+    """Return the processes that commands of this mark started and that still live.
+
+    The mark is in their environment, which daemons inherit; another user's can't be seen.
+    """
+    wanted = f"{MARK}={mark}".encode()
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _has(entry, wanted)]
+
+
+def end_marked(mark: str) -> int:
+    """Kill the processes of this mark and return how many there were."""
+    found = marked(mark)
+    for pid in found:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(found)
+
+
+def _has(entry: Path, wanted: bytes) -> bool:
+    # A process that has ended and is not reaped yet has an empty environment.
+    try:
+        return wanted in (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _argv(command: str) -> Sequence[str]:
+    if sys.platform != "linux":
         return ("/bin/sh", "-c", command)
     return (sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), command)
 

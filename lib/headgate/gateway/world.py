@@ -11,7 +11,7 @@ from headgate.errors import StepError
 from headgate.gateway import checkpoints, kafka_offsets
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_open import open_kafka
-from headgate.gateway.processes import Ended, run_command
+from headgate.gateway.processes import Ended, end_marked, marked, run_command
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Pipeline, Registry
 from headgate.plan.world import Checkpoint, Status
@@ -64,7 +64,7 @@ class LiveWorld:
         command = registered.commands.status if registered else None
         if command is None:
             return Status.UNKNOWN
-        ended = self._shell(command, log="status", seconds=STATUS_SECONDS, tied=True)
+        ended = self._shell(command, log="status", seconds=STATUS_SECONDS)
         return {_RUNS: Status.RUNS, _STOPPED: Status.STOPPED}.get(
             -1 if ended.code is None else ended.code, Status.UNKNOWN
         )
@@ -73,10 +73,10 @@ class LiveWorld:
         """Return the pipeline as the registry has it."""
         return self.registry.pipeline(pipeline)
 
-    def _shell(self, command: str, *, log: str, seconds: float, tied: bool) -> Ended:
+    def _shell(self, command: str, *, log: str, seconds: float, mark: str = "") -> Ended:
         folder = Path(self.registry.path).parent if self.registry.path else Path.cwd()
         place = self.home / "logs" / f"{log}.log"
-        return run_command(command, folder=folder, log=place, seconds=seconds, tied=tied)
+        return run_command(command, folder=folder, log=place, seconds=seconds, mark=mark)
 
 
 class LiveEffects(LiveWorld):
@@ -105,19 +105,31 @@ class LiveEffects(LiveWorld):
         return self._run
 
     def command(self, pipeline: str, word: str) -> None:
-        """Run the registered command `start` or `stop`; StepError unless it exits 0 in time."""
+        """Run the registered command `start` or `stop`; StepError unless it exits 0 in time.
+
+        What an earlier try of this run left of the same command is ended first.
+        """
         registered = self.registered(pipeline)
         command = getattr(registered.commands, word) if registered else None
         if command is None:
             raise StepError(f"{pipeline} has no {word} command")
         self.note(f"{word}: `{command}`")
+        mark = self._mark(pipeline, word)
+        # What a try before a crash left half-way must not go on beside this one.
+        end_marked(mark)
         log = f"run-{self.run}-{word}"
-        tied = word != "start"
-        ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, tied=tied)
+        ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, mark=mark)
         if ended.code != 0:
             how = "did not end in time" if ended.code is None else f"exited {ended.code}"
             said = f": {ended.output}" if ended.output else ""
             raise StepError(f"the {word} command of {pipeline} {how}{said}")
+
+    def has_left(self, pipeline: str, word: str) -> bool:
+        """Return whether something that this run's command started still lives."""
+        return bool(marked(self._mark(pipeline, word)))
+
+    def _mark(self, pipeline: str, word: str) -> str:
+        return f"{self.run}:{pipeline}:{word}"
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
         """Commit offsets for a group without members."""

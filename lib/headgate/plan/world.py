@@ -73,7 +73,13 @@ class Effects(World, Protocol):
         """The run's id: names of what a step puts aside end in it."""
 
     def command(self, pipeline: str, word: str) -> None:
-        """Run the registered command `start` or `stop` and wait for its end."""
+        """Run the registered command `start` or `stop` and wait for its end.
+
+        What an earlier try of this run left of the same command is ended first.
+        """
+
+    def has_left(self, pipeline: str, word: str) -> bool:
+        """Return whether something that this run's command started still lives."""
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
         """Commit offsets for a group without members."""

@@ -97,6 +97,10 @@ def _risks(
             "where the query begins without its checkpoint is not known: Spark's default"
             " startingOffsets is latest, which reads nothing again and skips what is waiting"
         )
+    if pipeline.commands.status is None:
+        risks.append(
+            f"{pipeline.name} has no status command: whether it runs is told from its logs alone"
+        )
     return [*risks, _sink_risk(pipeline, version)]
 
 

@@ -15,6 +15,11 @@ STOP_SECONDS = 90.0
 START_SECONDS = 180.0
 # A query is quiet when no batch came over several times its usual interval, within these bounds.
 QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 60.0
+# After a crash within a start: how long to look for a sign that it runs before it is started
+# again, while something of the start command lives and when nothing does.
+SIGN_SECONDS, GRACE_SECONDS = 60.0, 5.0
+# A status that says `stopped` for so long after a start means that the start failed.
+STOPPED_SECONDS = 20.0
 _POLL = 0.5
 
 
@@ -163,17 +168,26 @@ class StartPipeline:
         check_command(world, self.pipeline, "start", self.command)
 
     def bind(self, effects: Effects) -> Was:
-        """Nothing is replaced."""
-        return {}
+        """Remember the logs' newest batches: later ones show that the query runs."""
+        return {"head": self._head(effects)}
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether it runs; what was begun may take a while to show itself."""
-        status = effects.status(self.pipeline)
         waited = 0.0
-        while status is Status.UNKNOWN and not self._shows(effects) and waited < 30:
+        while not self._runs(effects, was):
+            # What the command left behind may still be on its way up.
+            left = effects.has_left(self.pipeline, "start")
+            if waited >= (SIGN_SECONDS if left else GRACE_SECONDS):
+                return left and effects.status(self.pipeline) is Status.UNKNOWN
             effects.pause(_POLL)
             waited += _POLL
-        return status is Status.RUNS or (status is Status.UNKNOWN and self._shows(effects))
+        return True
+
+    def _runs(self, effects: Effects, was: Was) -> bool:
+        status = effects.status(self.pipeline)
+        if status is Status.UNKNOWN:
+            return self._shows(effects, was)
+        return status is Status.RUNS
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Run the command unless it is known to run already."""
@@ -182,9 +196,11 @@ class StartPipeline:
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
-        waited = 0.0
-        while not self._is_up(effects):
-            if waited >= START_SECONDS:
+        waited = stopped = 0.0
+        while not self._is_up(effects, was):
+            is_stopped = effects.status(self.pipeline) is Status.STOPPED
+            stopped = stopped + _POLL if is_stopped else 0.0
+            if waited >= START_SECONDS or stopped >= STOPPED_SECONDS:
                 raise StepError(f"{self.pipeline} does not run {waited:.0f} s after its start")
             effects.pause(_POLL)
             waited += _POLL
@@ -201,20 +217,25 @@ class StartPipeline:
         )
         return (stop,)
 
-    def _is_up(self, effects: Effects) -> bool:
+    def _is_up(self, effects: Effects, was: Was) -> bool:
         if self.has_status and effects.status(self.pipeline) is not Status.RUNS:
             return False
-        if self.fresh or not self.has_status:
-            return self._shows(effects)
-        return True
+        if self.fresh:
+            # A process that runs is no proof: the query may still be refused at its start.
+            return self._shows(effects, was)
+        # A query without new input writes no batch, so its silence proves nothing.
+        return self.has_status or self.group is None or self._shows(effects, was)
 
-    def _shows(self, effects: Effects) -> bool:
+    def _shows(self, effects: Effects, was: Was) -> bool:
         """Return whether the pipeline itself shows a trace of running."""
-        if self.checkpoint is not None:
-            # Of a restored one this says nothing, but a query without new input writes no batch:
-            # there is nothing better to ask where no status command is registered.
-            return effects.checkpoint(self.checkpoint) is not None
-        return bool(self.group and effects.group(self.group).members)
+        if self.group is not None:
+            return bool(effects.group(self.group).members)
+        head = self._head(effects)
+        return head is not None and head != was["head"]
+
+    def _head(self, effects: Effects) -> list[Any] | None:
+        found = effects.checkpoint(self.checkpoint) if self.checkpoint else None
+        return [found.query_id, *found.head] if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
