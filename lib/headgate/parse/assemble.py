@@ -1,0 +1,145 @@
+"""Make one version of the pieces that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from headgate.errors import EvidenceError
+from headgate.model.version import Evidence, Version
+from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.spark.checkpoint import Checkpoint
+from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.session import Report, Session, read_reports
+from headgate.parse.spark.version import Pieces, build_version
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Pieces as they were found, in the order of the command line."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    checkpoints: list[tuple[str, Checkpoint]] = field(default_factory=list)
+    versions: list[tuple[str, Version]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    name: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was recognised."""
+        return not (self.pieces or self.checkpoints or self.versions)
+
+
+def assemble(found: Gathered, *, query: str | None = None) -> Version:
+    """Return the version; EvidenceError where the pieces are of several queries or contradict.
+
+    A version file is completed by the other pieces: what they say comes first.
+    """
+    versions = [*found.versions, *((p.path, p.value) for p in _of(found, PieceKind.VERSION))]
+    spark = _spark_pieces(found, query)
+    made = [build_version(spark)] if _says_something(found) else []
+    for path, version in versions:
+        if not made:
+            made.append(replace(version, warnings=(*version.warnings, *found.warnings)))
+        else:
+            made[0] = completed(made[0], version, path)
+    if not made:
+        raise EvidenceError("no evidence was given")
+    return made[0]
+
+
+def _of(found: Gathered, kind: PieceKind) -> list[Piece]:
+    return [p for p in found.pieces if p.kind is kind]
+
+
+def _says_something(found: Gathered) -> bool:
+    rest = [p for p in found.pieces if p.kind not in (PieceKind.VERSION,)]
+    return bool(rest or found.checkpoints)
+
+
+def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
+    plans: list[Plan] = []
+    for piece in _of(found, PieceKind.EXPLAIN):
+        plans.extend(piece.value)
+    plans.extend(p.value for p in _of(found, PieceKind.PLAN_JSON))
+    reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
+    settings: dict[str, str] = {}
+    for piece in _of(found, PieceKind.SETTINGS):
+        settings.update(piece.value)
+    sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
+    checkpoint = found.checkpoints[0][1] if found.checkpoints else None
+    return Pieces(
+        plans=tuple(plans),
+        checkpoint=checkpoint,
+        session=sessions[0] if sessions else None,
+        reports=_chosen(reports, checkpoint, query),
+        settings=settings,
+        evidence=_evidence(found),
+        warnings=(*found.warnings, *(w for p in found.pieces for w in p.warnings), *_many(found)),
+        name=found.name,
+    )
+
+
+def _many(found: Gathered) -> list[str]:
+    out = []
+    if len(found.checkpoints) > 1:
+        kept, *rest = (path for path, _ in found.checkpoints)
+        out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} not")
+    captures = _of(found, PieceKind.CAPTURE)
+    if len(captures) > 1:
+        out.append(f"several captures: {captures[0].path} is used")
+    return out
+
+
+def _evidence(found: Gathered) -> tuple[Evidence, ...]:
+    return (
+        *(Evidence(kind=p.kind.value, path=p.path) for p in found.pieces),
+        *(Evidence(kind="checkpoint", path=path) for path, _ in found.checkpoints),
+        *(Evidence(kind="version", path=path) for path, _ in found.versions),
+    )
+
+
+def _chosen(
+    reports: Sequence[Report], checkpoint: Checkpoint | None, query: str | None
+) -> tuple[Report, ...]:
+    """Return the reports of the one query that is meant; several need `--query`."""
+    if query is not None:
+        same = [r for r in reports if query in (r.query_id, r.name)]
+        if reports and not same:
+            raise EvidenceError(f"no query {query!r} in the evidence; it has {_names(reports)}")
+        return tuple(same)
+    if len(reports) > 1:
+        same = [r for r in reports if checkpoint and r.query_id == checkpoint.query_id]
+        if not same:
+            raise EvidenceError(
+                f"the evidence holds {len(reports)} queries, say which with --query:"
+                f" {_names(reports)}"
+            )
+        return tuple(same)
+    return tuple(reports)
+
+
+def _names(reports: Sequence[Report]) -> str:
+    return ", ".join(r.name or r.query_id for r in reports)
+
+
+def completed(version: Version, other: Version, path: str) -> Version:
+    """Fill what `version` does not say with what `other`, read from `path`, says."""
+    if version.engine is not other.engine:
+        raise EvidenceError(
+            f"{path} is of {other.engine.value}, the other evidence of {version.engine.value}"
+        )
+    changes: dict[str, Any] = {
+        f.name: getattr(other, f.name)
+        for f in fields(Version)
+        if f.name not in _OWN and getattr(version, f.name) in _NOTHING
+    }
+    if len(version.topology.nodes) < len(other.topology.nodes):
+        changes["topology"] = other.topology
+    warnings = dict.fromkeys((*version.warnings, *other.warnings))
+    return replace(version, **changes, warnings=tuple(warnings))
+
+
+_OWN = frozenset(("engine", "topology", "warnings", "evidence"))
+_NOTHING: tuple[Any, ...] = (None, (), {})

@@ -1,0 +1,132 @@
+"""Tell what a file is by its content, never by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from headgate.parse import version_file
+from headgate.parse.spark.forms import read_plans
+from headgate.parse.spark.json_plan import is_plan, read_json_plan
+from headgate.parse.spark.session import (
+    Session,
+    is_progress,
+    read_session,
+)
+
+
+class PieceKind(StrEnum):
+    """Kinds of evidence that one file can be."""
+
+    EXPLAIN = "explain"
+    PLAN_JSON = "plan-json"
+    PROGRESS = "progress"
+    CAPTURE = "capture"
+    SETTINGS = "settings"
+    VERSION = "version"
+
+
+TRIED = (
+    "explain text",
+    "a plan's JSON",
+    "query progress JSON",
+    "capture.json",
+    "session settings",
+    "a version file",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One recognised file: `value` is what the kind says (plans, reports, a session, ...)."""
+
+    kind: PieceKind
+    path: str
+    value: Any
+    warnings: tuple[str, ...] = ()
+
+
+def recognise(data: bytes, *, path: str) -> Piece | None:
+    """Return what the bytes are, or None where they are nothing that is known.
+
+    A file that begins like a known kind and is broken is a piece with a warning. ParseError comes
+    from a version file alone, which nothing else could complete.
+    """
+    text = _text(data)
+    if text is None:
+        return None
+    stripped = text.lstrip("\ufeff \t\r\n")
+    if stripped[:1] in ("{", "["):
+        return _json_piece(stripped, data, path)
+    plans = read_plans(text) if ("== " in text and " Plan ==" in text) or "Subtree" in text else ()
+    return Piece(PieceKind.EXPLAIN, path, plans) if plans else None
+
+
+def _text(data: bytes) -> str | None:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    if b"\0" in data[:1000]:
+        return None
+    return data.decode("utf-8", "replace")
+
+
+def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
+    values, broken = _values(text)
+    warnings = (f"{path} is not JSON to its end",) if broken else ()
+    if not values:
+        return None
+    if len(values) == 1 and isinstance(values[0], list) and is_plan(values[0]):
+        plan = read_json_plan(values[0])
+        return Piece(PieceKind.PLAN_JSON, path, plan, warnings)
+    reports = [r for v in values for r in (v if isinstance(v, list) else [v])]
+    if reports and all(map(is_progress, reports)):
+        return Piece(PieceKind.PROGRESS, path, reports, warnings)
+    if len(values) == 1 and isinstance(values[0], dict):
+        return _object(values[0], data, path, warnings)
+    return None
+
+
+def _values(text: str) -> tuple[list[Any], bool]:
+    """Return the JSON values in `text`, one or several, and whether something else follows."""
+    decoder, out, at = json.JSONDecoder(), [], 0
+    while at < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return out, True
+        out.append(value)
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+    return out, False
+
+
+def _object(
+    found: Mapping[str, Any], data: bytes, path: str, warnings: tuple[str, ...]
+) -> Piece | None:
+    if found.get("kind") == version_file.KIND:
+        return Piece(PieceKind.VERSION, path, version_file.load(data, source=path), warnings)
+    if _is_capture(found):
+        try:
+            return Piece(PieceKind.CAPTURE, path, read_session(found), warnings)
+        except (ValueError, TypeError) as error:
+            broken = f"{path} looks like a capture and can't be read: {error}"
+            return Piece(PieceKind.CAPTURE, path, Session(), (broken,))
+    if all(isinstance(v, (str, int, float, bool)) for v in found.values()) and all(
+        k.startswith("spark.") for k in found
+    ):
+        settings = {k: _setting(v) for k, v in found.items()}
+        return Piece(PieceKind.SETTINGS, path, settings, warnings)
+    return None
+
+
+def _is_capture(found: Mapping[str, Any]) -> bool:
+    if isinstance(found.get("sources"), list) and "sink" in found:
+        return True
+    return set(found) == {"error"} and isinstance(found["error"], str)
+
+
+def _setting(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

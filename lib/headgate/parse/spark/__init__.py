@@ -1,0 +1,1 @@
+"""Spark's plans, checkpoints and what a session knows, read into one version."""

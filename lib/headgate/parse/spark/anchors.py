@@ -1,0 +1,260 @@
+"""The canonical shape of a query: operators that every form of its plan shows, with stable ids."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headgate.parse.spark.expression import parse, references
+from headgate.parse.spark.relation import Exchange, Relation
+from headgate.parse.spark.resolve import Facts, Resolved, attribute_ids, conjuncts
+
+SINK = "sink"
+_FOLDED = frozenset(("project", "filter", "exchange", "sort"))
+_RANDOM = re.compile(r"\b(?:rand|randn|uuid|monotonically_increasing_id|spark_partition_id)\(")
+
+
+@dataclass(slots=True)
+class Inlet:
+    """What happens between an operator and the one that feeds it, besides other operators.
+
+    `required` is the engine's exchange, `wanted` are the user's. Filters and projections stand
+    where the optimiser would put them, so that every form of a plan has them in one place.
+    """
+
+    filters: dict[str, None] = field(default_factory=dict)
+    computed: dict[str, str] = field(default_factory=dict)
+    required: Exchange | None = None
+    wanted: list[Exchange] = field(default_factory=list)
+    sorts: int = 0
+
+
+@dataclass(slots=True)
+class Anchor:
+    """An operator that every form shows. `parent` is the next one towards the sink."""
+
+    id: str
+    word: str
+    parent: str | None
+    slot: int
+    relation: Relation | None
+    facts: Facts
+    inlets: list[Inlet] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Anchors by id, downstream ones first; the first is the sink."""
+
+    anchors: Mapping[str, Anchor]
+    resolved: Resolved
+
+
+def node_id(word: str, parent: str, slot: int | str) -> str:
+    """Return the id of what feeds `parent` through its input `slot`: never of attribute numbers."""
+    digest = hashlib.sha256(f"{parent}|{slot}|{word}".encode()).hexdigest()
+    return f"{word}-{digest[:10]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A conjunct of a filter on its way to where it belongs: its text and what it refers to."""
+
+    text: str
+    refs: frozenset[int]
+    movable: bool
+
+
+@dataclass(slots=True)
+class _Visit:
+    index: int
+    anchor: Anchor
+    slot: int
+    pending: list[_Condition]
+
+
+def shape(resolved: Resolved) -> Shape:
+    """Return the canonical shape of a resolved query."""
+    root = Anchor(SINK, SINK, None, 0, None, Facts(), [Inlet()])
+    anchors = {SINK: root}
+    relations = resolved.query.relations
+    stack = [_Visit(len(relations) - 1, root, 0, [])] if relations else []
+    while stack:
+        visit = stack.pop()
+        relation = relations[visit.index]
+        if relation.kind in _FOLDED:
+            stack.append(_fold(visit, relation, resolved))
+        elif relation.extra.get("no_columns"):
+            continue
+        else:
+            stack.extend(_anchor(visit, relation, resolved, anchors))
+    return Shape(anchors, resolved)
+
+
+def _inlet(visit: _Visit) -> Inlet:
+    return visit.anchor.inlets[visit.slot]
+
+
+def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
+    """Note what happens on the way, and go on upstream."""
+    facts = resolved.facts[visit.index]
+    inlet = _inlet(visit)
+    pending = visit.pending
+    match relation.kind:
+        case "project":
+            inlet.computed.update({name: t.text for name, t in facts.computed})
+            pending = [_through(c, relation) for c in pending]
+        case "filter":
+            pending = [*pending, *_conditions(relation, facts)]
+        case "sort":
+            inlet.sorts += 1
+        case "exchange":
+            inlet.wanted.extend(e for e in relation.exchanges if e is not None)
+    return _Visit(relation.inputs[0], visit.anchor, visit.slot, pending)
+
+
+def _conditions(relation: Relation, facts: Facts) -> list[_Condition]:
+    local = conjuncts(parse(relation.condition or ""))
+    if len(local) != len(facts.conditions):
+        refs = references(relation.condition or "")
+        return [_Condition(c.text, refs, False) for c in facts.conditions]
+    return [
+        _Condition(found.text, attribute_ids(plain), not _RANDOM.search(found.text))
+        for plain, found in zip(local, facts.conditions, strict=True)
+    ]
+
+
+def _through(condition: _Condition, relation: Relation) -> _Condition:
+    """Say a condition in terms of the columns beneath a projection."""
+    made = {c.id: c.text for c in relation.outputs if c.id is not None and c.text is not None}
+    refs = (
+        frozenset().union(*(references(made[r]) if r in made else {r} for r in condition.refs))
+        if condition.refs
+        else condition.refs
+    )
+    return _Condition(condition.text, refs, condition.movable)
+
+
+def _anchor(
+    visit: _Visit, relation: Relation, resolved: Resolved, anchors: dict[str, Anchor]
+) -> list[_Visit]:
+    facts = resolved.facts[visit.index]
+    word = _word(relation, facts)
+    anchor = Anchor(
+        id=node_id("source" if relation.kind == "static" else word, visit.anchor.id, visit.slot),
+        word=word,
+        parent=visit.anchor.id,
+        slot=visit.slot,
+        relation=relation,
+        facts=facts,
+    )
+    anchors[anchor.id] = anchor
+    visit.anchor.inputs.append(anchor.id)
+    down = _inlet(visit)
+    down.computed.update({name: t.text for name, t in facts.after})
+    inputs = relation.inputs
+    anchor.inlets = [Inlet() for _ in inputs]
+    passed = _place(visit.pending, relation, facts, resolved, down)
+    for slot, exchange in enumerate(relation.exchanges[: len(inputs)]):
+        if exchange is not None:
+            anchor.inlets[slot].required = exchange
+    if facts.computed and anchor.inlets:
+        anchor.inlets[0].computed.update({name: t.text for name, t in facts.computed})
+    visits = [_Visit(i, anchor, slot, passed[slot]) for slot, i in enumerate(inputs)]
+    return visits[::-1]
+
+
+def _word(relation: Relation, facts: Facts) -> str:
+    if relation.kind == "aggregate" and any(k.name == "session_window" for k in facts.keys):
+        return "session_aggregate"
+    return relation.kind
+
+
+def _place(
+    pending: list[_Condition],
+    relation: Relation,
+    facts: Facts,
+    resolved: Resolved,
+    down: Inlet,
+) -> list[list[_Condition]]:
+    """Split conditions into those that stay downstream and those that go up, input by input."""
+    passed: list[list[_Condition]] = [[] for _ in relation.inputs]
+    for condition in pending:
+        slots = _goes(condition, relation, resolved)
+        if not slots:
+            down.filters[condition.text] = None
+        for slot, moved in slots:
+            passed[slot].append(moved)
+    for slot, found, refs in facts.sides:
+        passed[slot].append(_Condition(found.text, refs, True))
+    return passed
+
+
+def _goes(
+    condition: _Condition, relation: Relation, resolved: Resolved
+) -> list[tuple[int, _Condition]]:
+    """Return the inputs that a condition moves to, as the optimiser's push-down decides."""
+    if not condition.movable or not relation.inputs or not condition.refs:
+        return []
+    match relation.kind:
+        case "watermark":
+            blocked = references(relation.extra.get("column", ""))
+            return [] if condition.refs & blocked else [(0, condition)]
+        case "union":
+            return _into_branches(condition, relation, resolved)
+        case "aggregate" | "session_aggregate":
+            return _below_aggregate(condition, relation)
+        case "generate":
+            reach = _outputs(relation.inputs[0], resolved)
+            return [(0, condition)] if condition.refs <= reach else []
+        case "stream_join" | "static_join":
+            return _into_sides(condition, relation, resolved)
+    return []
+
+
+def _outputs(index: int, resolved: Resolved) -> frozenset[int]:
+    columns = resolved.query.relations[index].outputs
+    return frozenset(c.id for c in columns if c.id is not None)
+
+
+def _into_branches(
+    condition: _Condition, relation: Relation, resolved: Resolved
+) -> list[tuple[int, _Condition]]:
+    places = {c.id: n for n, c in enumerate(relation.outputs)}
+    if not condition.refs <= places.keys():
+        return []
+    moved = []
+    for slot, index in enumerate(relation.inputs):
+        columns = resolved.query.relations[index].outputs
+        found = (columns[places[r]].id for r in condition.refs if places[r] < len(columns))
+        refs = frozenset(r for r in found if r is not None)
+        moved.append((slot, _Condition(condition.text, refs, True)))
+    return moved
+
+
+def _below_aggregate(condition: _Condition, relation: Relation) -> list[tuple[int, _Condition]]:
+    key_refs = {r for k in relation.keys for r in references(k)}
+    made = {c.id: references(c.text or "") for c in relation.outputs if c.id is not None}
+    refs = frozenset().union(*(made.get(r, frozenset((r,))) for r in condition.refs))
+    plain = {c.id for c in relation.outputs if not c.is_computed}
+    if refs and refs <= key_refs and condition.refs <= plain | key_refs:
+        return [(0, _Condition(condition.text, refs, True))]
+    return []
+
+
+_LEFT_SAFE = frozenset(("Inner", "Cross", "LeftOuter", "LeftSemi", "LeftAnti"))
+_RIGHT_SAFE = frozenset(("Inner", "Cross", "RightOuter"))
+
+
+def _into_sides(
+    condition: _Condition, relation: Relation, resolved: Resolved
+) -> list[tuple[int, _Condition]]:
+    left, right = (_outputs(i, resolved) for i in relation.inputs[:2])
+    if condition.refs <= left and relation.join_type in _LEFT_SAFE:
+        return [(0, condition)]
+    if condition.refs <= right and relation.join_type in _RIGHT_SAFE:
+        return [(1, condition)]
+    return []

@@ -1,0 +1,234 @@
+"""Read the expressions that Spark prints, and write them so that equal text is equal meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from headgate.parse.spark.rewrite import rewrite
+from headgate.parse.spark.term import Term, term
+
+_TOKEN = re.compile(r"\s+|[()\[\]{},]|[^\s()\[\]{},]+")
+_ATTRIBUTE = re.compile(
+    r"^(?P<minus>-?)(?P<name>[^#]*)#(?P<id>\d+)L?(?:-T\d+ms)?(?P<path>(?:\.[^.#]+)*)$"
+)
+_AFTER = re.compile(r"^(?:#(?P<id>\d+)L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
+_REFERENCE = re.compile(r"#(\d+)")
+_CLOSE = {")": "(", "]": "[", "}": "{"}
+OPERATORS = frozenset(
+    ["=", "==", "<=>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "div", "AND", "OR", "&", "|", "^", "||", "IN", "INSET", "LIKE", "ILIKE", "RLIKE"]
+)
+_PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
+_MOST_WORDS = 60
+Resolve = Callable[[int, str], Term | None]
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open bracket: what stood before it, the items that are done and the one being read."""
+
+    opener: str
+    head: Term | str | None
+    start: int
+    items: list[Term] = field(default_factory=list)
+    atoms: list[Term | str] = field(default_factory=list)
+    cast_at: int | None = None
+    depth: int = 0
+
+
+def references(text: str) -> frozenset[int]:
+    """Return the attribute numbers that `text` mentions."""
+    return frozenset(map(int, _REFERENCE.findall(text)))
+
+
+def parse(text: str, resolve: Resolve | None = None) -> Term:
+    """Return the expression in `text`; attributes that `resolve` knows are replaced.
+
+    Never fails: what is no expression becomes a `raw` term that keeps its words.
+    """
+    look = resolve or _itself
+    stack = [_Frame("", None, 0)]
+    end = -1
+    for match in _TOKEN.finditer(text):
+        token, start = match.group(), match.start()
+        if token.isspace():
+            continue
+        frame = stack[-1]
+        if frame.cast_at is not None and _in_type(frame, token):
+            pass
+        elif token in "([{":
+            stack.append(_open(frame, token, start, glued=start == end))
+        elif token in _CLOSE:
+            _close(stack, token, text, start)
+        elif token == ",":
+            frame.items.append(_reduce(frame.atoms))
+            frame.atoms = []
+        elif start == end and _continues(frame, token, look):
+            pass
+        else:
+            _word(frame, token, match.end(), look)
+        end = match.end()
+    while len(stack) > 1:
+        _close(stack, ")", text, len(text))
+    return _finish(stack[0])
+
+
+def _in_type(frame: _Frame, token: str) -> bool:
+    """Whether `token` belongs to the type of a cast, whose own brackets are counted."""
+    if token in "([{":
+        frame.depth += 1
+    elif token in _CLOSE:
+        frame.depth -= 1
+        return frame.depth >= 0
+    return True
+
+
+def _itself(number: int, name: str) -> Term | None:
+    return None
+
+
+def _finish(frame: _Frame) -> Term:
+    if frame.atoms or not frame.items:
+        frame.items.append(_reduce(frame.atoms))
+    if len(frame.items) == 1:
+        return frame.items[0]
+    return term("raw", ", ".join(i.text for i in frame.items), tuple(frame.items))
+
+
+def _open(frame: _Frame, token: str, start: int, *, glued: bool) -> _Frame:
+    """Begin a bracket; a word or term directly before it is what is called or indexed."""
+    head: Term | str | None = None
+    if glued and frame.atoms:
+        last = frame.atoms[-1]
+        if (token == "(" and not (isinstance(last, str) and last in OPERATORS)) or (token == "[" and isinstance(last, Term)):
+            head = frame.atoms.pop()
+    return _Frame(token, head, start)
+
+
+def _close(stack: list[_Frame], token: str, text: str, at: int) -> None:
+    """End the innermost bracket; one that was never opened is passed over."""
+    if len(stack) == 1:
+        return
+    frame = stack.pop()
+    if frame.atoms:
+        frame.items.append(_cast(frame, text[frame.cast_at : at]))
+    stack[-1].atoms.append(_group(frame))
+
+
+def _cast(frame: _Frame, kind: str) -> Term:
+    inner = _reduce(frame.atoms)
+    return inner if frame.cast_at is None else rewrite(term("cast", kind.strip(), (inner,)))
+
+
+def _group(frame: _Frame) -> Term:
+    items = tuple(frame.items)
+    if isinstance(frame.head, Term):
+        if frame.opener == "[":
+            index = items[0] if items else term("raw", "")
+            return term("item", "", (frame.head, index))
+        return rewrite(term("call", frame.head.text, items))
+    if isinstance(frame.head, str):
+        if frame.cast_at is not None and items:
+            return items[-1]
+        return rewrite(term("call", frame.head, items))
+    if frame.opener == "(" and len(items) == 1:
+        return items[0]
+    return term("list", "", items)
+
+
+def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
+    """Take `#12` or `.field` that follows a bracket directly; tell whether it was that."""
+    after = _AFTER.match(token)
+    if after is None or not frame.atoms or not isinstance(frame.atoms[-1], Term):
+        return False
+    last = frame.atoms.pop()
+    assert isinstance(last, Term)
+    if after["id"] is not None:
+        last = look(int(after["id"]), last.text) or last
+    frame.atoms.append(_path(last, after["path"]))
+    return True
+
+
+def _word(frame: _Frame, token: str, end: int, look: Resolve) -> None:
+    match = _ATTRIBUTE.match(token)
+    if match is None:
+        if token == "as" and frame.opener == "(" and frame.head in ("cast", "try_cast"):
+            frame.cast_at = end
+        else:
+            frame.atoms.append(token)
+        return
+    number, name = int(match["id"]), match["name"].lstrip("'")
+    if not name and frame.atoms and isinstance(frame.atoms[-1], str):
+        name = str(frame.atoms.pop())
+    found = look(number, name) or term("attribute", name, id=number)
+    found = _path(found, match["path"])
+    frame.atoms.append(term("call", "-", (found,)) if match["minus"] else found)
+
+
+def _path(base: Term, path: str) -> Term:
+    for part in path.split(".")[1:]:
+        base = term("field", part, (base,))
+    return base
+
+
+def _as_term(atom: Term | str) -> Term:
+    return atom if isinstance(atom, Term) else term("literal", atom)
+
+
+def _reduce(atoms: list[Term | str]) -> Term:
+    """Make one term of the words between two commas."""
+    if len(atoms) == 1:
+        return _as_term(atoms[0])
+    if not atoms:
+        return term("raw", "")
+    if len(atoms) > _MOST_WORDS:
+        return _raw(atoms)
+    if len(atoms) > 2 and atoms[-2] == "AS":
+        return _reduce(atoms[:-2])
+    match atoms[0]:
+        case "CASE":
+            return rewrite(term("case", "", _case(atoms)))
+        case "NOT":
+            return term("not", "", (_reduce(atoms[1:]),))
+        case "distinct":
+            return term("distinct", "", (_reduce(atoms[1:]),))
+        case "WHERE":
+            return _reduce(atoms[1:])
+        case "if" if len(atoms) >= 5 and "else" in atoms:
+            split = atoms.index("else")
+            parts = (_as_term(atoms[1]), _reduce(atoms[2:split]), _reduce(atoms[split + 1 :]))
+            return term("case", "", parts)
+        case Term() as first if atoms[1] == "FILTER" and len(atoms) == 3:
+            return term("filter", "", (first, _as_term(atoms[2])))
+    return _binary(atoms) or _raw(atoms)
+
+
+def _binary(atoms: list[Term | str]) -> Term | None:
+    for position in range(1, len(atoms) - 1):
+        name = atoms[position]
+        if isinstance(name, str) and name in OPERATORS:
+            sides = (_reduce(atoms[:position]), _reduce(atoms[position + 1 :]))
+            return rewrite(term("binary", name, sides))
+    return None
+
+
+def _raw(atoms: list[Term | str]) -> Term:
+    if isinstance(atoms[-1], Term) and all(isinstance(a, str) for a in atoms[:-1]):
+        last = atoms[-1]
+        if last.kind == "attribute":
+            return term("attribute", " ".join(map(str, atoms[:-1])) + f" {last.name}", id=last.id)
+    parts = tuple(a for a in atoms if isinstance(a, Term))
+    text = " ".join(a if isinstance(a, str) else a.text for a in atoms)
+    return term("raw", _PADDED.sub(r"\1", text), parts)
+
+
+def _case(atoms: list[Term | str]) -> tuple[Term, ...]:
+    """Return condition, value, condition, value, ..., else of a `CASE WHEN ... END`."""
+    parts: list[list[Term | str]] = []
+    for atom in atoms[1:]:
+        if isinstance(atom, str) and atom in ("WHEN", "THEN", "ELSE", "END"):
+            parts.append([])
+        elif parts:
+            parts[-1].append(atom)
+    return tuple(_reduce(p) for p in parts if p)

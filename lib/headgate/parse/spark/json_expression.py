@@ -1,0 +1,173 @@
+"""Write expressions of a plan's JSON as explain text prints them, and collect attribute types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headgate.parse.spark.json_names import NAMES, OPERATORS, SAFE_TEXT
+from headgate.parse.spark.plan import TypedColumn
+from headgate.parse.spark.type_names import interval_text, scala_type, sql_type
+
+Types = dict[int, TypedColumn]
+Part = tuple[str, Any]
+
+
+def collect_types(found: Any, types: Types) -> None:
+    """Note type and nullability of every attribute reference anywhere in `found`."""
+    stack = [found]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, list):
+            stack.extend(current)
+        elif isinstance(current, dict):
+            if str(current.get("class", "")).endswith(".AttributeReference"):
+                number = _id(current.get("exprId"))
+                if number is not None and "dataType" in current:
+                    types[number] = TypedColumn(current["dataType"], bool(current.get("nullable")))
+            stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
+
+
+def expressions(found: Sequence[Any]) -> list[str]:
+    """Return the texts of a list of expressions, each a list of nodes in pre-order."""
+    return [expression(e) for e in found]
+
+
+def column_list(found: Sequence[Any]) -> str:
+    """Return `[k#1, v#2]`."""
+    return f"[{', '.join(expressions(found))}]"
+
+
+def expression(found: Any) -> str:
+    """Return the text of one expression: its nodes in pre-order, each with its child count."""
+    nodes = found if isinstance(found, list) else [found]
+    stack: list[Part] = []
+    for node in reversed(nodes):
+        if not isinstance(node, dict):
+            raise TypeError("an expression node was expected")
+        count = int(node.get("num-children") or 0)
+        parts = [stack.pop() for _ in range(min(count, len(stack)))]
+        stack.append(_write(node, parts))
+    return stack[-1][0] if stack else ""
+
+
+def _id(found: Any) -> int | None:
+    number = found.get("id") if isinstance(found, dict) else None
+    return number if isinstance(number, int) else None
+
+
+def _write(node: Mapping[str, Any], parts: list[Part]) -> Part:
+    """Return an expression's text, and its type where a field access above may need it."""
+    name = str(node.get("class", "")).rpartition(".")[2]
+    texts = [text for text, _ in parts]
+    match name:
+        case "AttributeReference":
+            return f"{node['name']}#{_id(node.get('exprId'))}", node.get("dataType")
+        case "Alias":
+            return f"{texts[0]} AS {node['name']}#{_id(node.get('exprId'))}", parts[0][1]
+        case "Literal":
+            return _literal(node), node.get("dataType")
+        case "Cast":
+            return f"cast({texts[0]} as {sql_type(node['dataType'])})", node["dataType"]
+        case "GetStructField":
+            return _field(node, parts[0])
+        case "JsonToStructs":
+            return _from_json(node, texts), node.get("schema")
+    if "replacement" in node:
+        return _replaceable(name, node), None
+    return _composite(name, node, texts), node.get("dataType")
+
+
+def _composite(name: str, node: Mapping[str, Any], texts: list[str]) -> str:
+    if name in OPERATORS and len(texts) == 2:
+        return f"({texts[0]} {OPERATORS[name]} {texts[1]})"
+    match name:
+        case "AggregateExpression":
+            return _aggregate(node, texts)
+        case "Not":
+            return f"NOT {texts[0]}"
+        case "UnaryMinus":
+            return f"-{texts[0]}" if "#" in texts[0] and " " not in texts[0] else f"-({texts[0]})"
+        case "CaseWhen":
+            return _case(texts)
+        case "If":
+            return f"if ({texts[0]}) {texts[1]} else {texts[2]}"
+        case "In":
+            return f"{texts[0]} IN ({','.join(texts[1:])})"
+        case "Like" | "RLike" | "ILike":
+            return f"{texts[0]} {name.upper()} {texts[1]}"
+        case "TimestampAddInterval" | "TimeAdd":
+            return f"{texts[0]} + {texts[1]}"
+        case "PreciseTimestampConversion":
+            kinds = ", ".join(scala_type(node[k]) for k in ("fromType", "toType"))
+            return f"precisetimestampconversion({texts[0]}, {kinds})"
+        case "PythonUDF":
+            return f"{node['name']}({', '.join(texts)})#{_id(node.get('resultId'))}"
+        case "SortOrder":
+            return f"{texts[0]} ASC NULLS FIRST"
+        case "CollectList" | "CollectSet":
+            return f"{NAMES[name]}({', '.join(texts)}, 0, 0)"
+        case "First" | "Last":
+            return f"{name.lower()}({texts[0]}, {str(bool(node.get('ignoreNulls'))).lower()})"
+    zone = [f"Some({node['timeZoneId']})"] if node.get("timeZoneId") else []
+    return f"{NAMES.get(name, name.lower())}({', '.join([*texts, *zone])})"
+
+
+def _aggregate(node: Mapping[str, Any], texts: list[str]) -> str:
+    text = texts[0]
+    if node.get("isDistinct"):
+        head, _, rest = text.partition("(")
+        text = f"{head}(distinct {rest}"
+    return f"{text} FILTER (WHERE {texts[1]})" if len(texts) > 1 else text
+
+
+def _case(texts: list[str]) -> str:
+    pairs = zip(texts[::2], texts[1::2], strict=False)
+    branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+    rest = f" ELSE {texts[-1]}" if len(texts) % 2 else ""
+    return f"CASE {branches}{rest} END"
+
+
+def _literal(node: Mapping[str, Any]) -> str:
+    value, kind = node.get("value"), node.get("dataType")
+    if value is None:
+        return "null"
+    text = str(value)
+    if isinstance(kind, str) and kind.startswith("interval"):
+        return interval_text(text, kind)
+    return text if SAFE_TEXT.match(text) else f"'{SAFE_TEXT.sub('', text)}'"
+
+
+def _field(node: Mapping[str, Any], child: Part) -> Part:
+    text, kind = child
+    fields = kind.get("fields", []) if isinstance(kind, dict) else []
+    ordinal = node.get("ordinal")
+    if isinstance(ordinal, int) and 0 <= ordinal < len(fields):
+        return f"{text}.{fields[ordinal]['name']}", fields[ordinal]["type"]
+    return f"{text}.{node.get('name') or f'_{ordinal}'}", None
+
+
+def _from_json(node: Mapping[str, Any], texts: list[str]) -> str:
+    schema = node.get("schema")
+    fields = schema.get("fields", []) if isinstance(schema, dict) else []
+    described = [
+        f"StructField({f['name']},{scala_type(f['type'])},{str(f['nullable']).lower()})"
+        for f in fields
+    ]
+    zone = [f"Some({node['timeZoneId']})"] if node.get("timeZoneId") else []
+    flag = [str(node["variantAllowDuplicateKeys"]).lower()] if _has_flag(node) else []
+    return f"from_json({', '.join([*described, *texts, *zone, *flag])})"
+
+
+def _has_flag(node: Mapping[str, Any]) -> bool:
+    return "variantAllowDuplicateKeys" in node
+
+
+def _replaceable(name: str, node: Mapping[str, Any]) -> str:
+    """Write `between(...)` and its like by their parameters, not by what replaces them."""
+    parameters = [
+        expression(value)
+        for key, value in node.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict) and "class" in value[0]
+    ]
+    return f"{NAMES.get(name, name.lower())}({', '.join(parameters)})"

@@ -1,0 +1,138 @@
+"""Read the leaves of a plan: streaming sources, static relations, empty batches."""
+
+from __future__ import annotations
+
+import re
+
+from headgate.parse.spark.plan import PlanNode
+from headgate.parse.spark.relation import Column, Relation, begins
+from headgate.parse.spark.words import first_bracket, listed, split
+
+_NAME = re.compile(r"^name=(?P<name>.*)$")
+_LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
+_V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
+EMPTY = "<empty>"
+
+
+def leaf(node: PlanNode, form: str) -> Relation:
+    """Return the relation of an operator that has no inputs; a name of no known kind is static."""
+    if node.name in ("StreamingRelation", "StreamingExecutionRelation"):
+        return _streaming_relation(node)
+    if node.name in ("StreamingRelationV2", "StreamingDataSourceV2Relation"):
+        return _streaming_v2(node)
+    if node.name in ("StreamingDataSourceV2ScanRelation", "MicroBatchScan", "ContinuousScan"):
+        return _scan_v2(node)
+    if node.name in ("LocalRelation", "LocalTableScan", "PlanLater"):
+        return _local(node, form)
+    return _relation(node)
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    return tuple(begins(item) for item in listed(text)) if text else ()
+
+
+def _streaming_relation(node: PlanNode) -> Relation:
+    parts = split(node.argument())
+    described = parts[0] if parts else ""
+    kind, path, _ = first_bracket(described)
+    extra = {"format": "file" if kind.startswith("File") else kind}
+    if path:
+        extra["path"] = path
+    if name := _source_name(parts):
+        extra["name"] = name
+    columns = node.fields.get("Output") or (parts[1] if len(parts) > 1 else "")
+    return _source(node, columns, extra)
+
+
+def _source_name(parts: list[str]) -> str | None:
+    found = next((m["name"] for p in parts if (m := _NAME.match(p))), None)
+    return None if found in (None, "<Unassigned>", "Unassigned") else found
+
+
+def _source(node: PlanNode, columns: str, extra: dict[str, str]) -> Relation:
+    return Relation(
+        kind="source",
+        outputs=_columns(columns),
+        streaming=None if "empty_batch" in extra else True,
+        name=extra.get("format", node.name),
+        line=node.line,
+        extra=extra,
+    )
+
+
+def _streaming_v2(node: PlanNode) -> Relation:
+    """`provider@1, kafka, table@2, [startingOffsets=earliest, ...], [key#1, ...], ...`."""
+    parts = split(node.argument())
+    extra = {"format": parts[1]} if len(parts) > 1 else {}
+    lists = [p for p in parts if p.startswith("[")]
+    if name := _source_name(parts):
+        extra["name"] = name
+    if len(lists) > 1:
+        for option in listed(lists[0]):
+            key, sign, value = option.partition("=")
+            if sign:
+                extra[f"option.{key}"] = value
+    return _source(node, node.fields.get("Output") or (*lists[1:2], *lists[:1], "")[0], extra)
+
+
+def _scan_v2(node: PlanNode) -> Relation:
+    _, columns, rest = first_bracket(node.detail)
+    described = (rest or node.detail).strip()
+    found = next((f for word, f in _V2_FORMATS.items() if word in described), None)
+    extra = {"format": found} if found else {}
+    return _source(node, node.fields.get("Output") or columns, extra)
+
+
+def _local(node: PlanNode, form: str) -> Relation:
+    """Read a local relation.
+
+    An empty one with columns stands for a source that had no data in the last batch; in an
+    optimised or physical plan it may stand for everything that was beneath.
+    """
+    text = " ".join((node.detail, node.fields.get("Arguments", "")))
+    columns = node.fields.get("Output") or next((p for p in split(text) if p[:1] == "["), "")
+    outputs = _columns(columns)
+    extra = {"format": "local"}
+    if node.name == "PlanLater" or (EMPTY in text and not outputs):
+        extra["no_columns"] = "true"
+    elif EMPTY in text and form in ("analyzed", "parsed"):
+        return _source(node, columns, {"empty_batch": "true"})
+    elif EMPTY in text:
+        extra["empty"] = "true"
+    return Relation(
+        kind="static", outputs=outputs, streaming=False, name=node.name, line=node.line, extra=extra
+    )
+
+
+def _relation(node: PlanNode) -> Relation:
+    """A file or table scan: streaming or static, which only its surroundings tell."""
+    before, columns, rest = first_bracket(node.detail)
+    words = before.split()
+    extra: dict[str, str] = {}
+    found = rest.split() if node.name == "Relation" else words
+    if found and re.match(r"^[A-Za-z]\w*$", found[-1]):
+        extra["format"] = found[-1]
+    text = node.detail if "Location" in node.detail else _location(node)
+    if match := _LOCATION.search(text):
+        extra["path"] = match["path"].removesuffix("...")
+    if node.name == "Relation" and words:
+        extra["table"] = words[-1]
+    if schema := _read_schema(node):
+        extra["read_schema"] = schema
+    return Relation(
+        kind="source",
+        outputs=_columns(node.fields.get("Output") or columns),
+        streaming=node.streaming,
+        name=extra.get("format", node.name),
+        line=node.line,
+        extra=extra,
+    )
+
+
+def _location(node: PlanNode) -> str:
+    return f"Location: {node.fields['Location']}" if "Location" in node.fields else ""
+
+
+def _read_schema(node: PlanNode) -> str | None:
+    found = node.fields.get("ReadSchema") or node.detail.partition("ReadSchema: ")[2]
+    return found if found.startswith("struct<") and found.endswith(">") else None

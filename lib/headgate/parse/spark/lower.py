@@ -1,0 +1,39 @@
+"""Turn a printed plan into relations: physical idioms fold into the operator that they serve."""
+
+from __future__ import annotations
+
+from headgate.parse.spark import logical, physical
+from headgate.parse.spark.builder import Below, Builder, Lowering
+from headgate.parse.spark.leaves import leaf
+from headgate.parse.spark.plan import Plan, PlanNode
+from headgate.parse.spark.relation import Query
+
+TRANSPARENT = frozenset(
+    ["AdaptiveSparkPlan", "ResultQueryStage", "ShuffleQueryStage", "BroadcastQueryStage", "AQEShuffleRead", "InputAdapter", "WholeStageCodegen", "ColumnarToRow", "BroadcastExchange", "SubqueryAlias", "View", "ResolvedHint", "LocalLimit", "StreamingLocalLimit", "ReturnAnswer", "Subquery", "StateStoreRestore", "SessionWindowStateStoreRestore", "UpdatingSessions", "StateStoreRestoreExec", "CollectMetrics", "CollectLimit", "TableQueryStage", "ReusedExchange", "ReusedQueryStage", "UnresolvedHint"]
+)
+LOWERINGS: dict[str, Lowering] = {**logical.LOWERINGS, **physical.LOWERINGS}
+
+
+def lower(plan: Plan) -> Query:
+    """Return the query of one plan; operators of no known name become `unknown` relations."""
+    builder = Builder(plan.form)
+    done: dict[int, Below] = {}
+    for index, node in plan.upwards():
+        inputs = [done.pop(child) for child in node.children]
+        done[index] = _lower_node(node, inputs, builder)
+    if 0 in done:
+        builder.settle(done[0])
+    return Query(
+        form=plan.form,
+        relations=tuple(builder.relations),
+        sink=builder.sink,
+        warnings=(*plan.warnings, *builder.warnings),
+    )
+
+
+def _lower_node(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    if not inputs:
+        return builder.add(leaf(node, builder.form))
+    if node.name in TRANSPARENT and len(inputs) == 1:
+        return inputs[0]
+    return LOWERINGS.get(node.name, logical.unknown)(node, inputs, builder)

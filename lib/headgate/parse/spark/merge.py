@@ -1,0 +1,102 @@
+"""Let the forms of one query complete each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headgate.parse.spark.anchors import Anchor, Inlet, Shape
+
+_STRUCTURE = ("formatted", "physical", "optimized", "json", "analyzed", "parsed")
+_FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "parsed")
+_WHOLE = ("json", "analyzed")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One shape out of several; `warnings` say where they contradict each other."""
+
+    shape: Shape
+    warnings: tuple[str, ...] = ()
+
+
+def merge(shapes: Sequence[Shape]) -> Merged | None:
+    """Return the shape that shows most, completed by what the others say of the same ids."""
+    if not shapes:
+        return None
+    ordered = sorted(shapes, key=lambda s: _STRUCTURE.index(_form(s)))
+    base = _base(ordered)
+    others = [s for s in ordered if s is not base]
+    by_facts = sorted([base, *others], key=lambda s: _rank(s, base))
+    anchors = {key: _merged(key, anchor, by_facts) for key, anchor in base.anchors.items()}
+    warnings = [w for other in others if (w := _contradiction(base, other))]
+    return Merged(Shape(anchors, base.resolved), tuple(dict.fromkeys(warnings)))
+
+
+def _form(shape: Shape) -> str:
+    return shape.resolved.query.form
+
+
+def _base(ordered: Sequence[Shape]) -> Shape:
+    """Return the richest form that does not hide what an analysed one shows."""
+    whole = [s for s in ordered if _form(s) in _WHOLE]
+    for candidate in ordered:
+        if all(s.anchors.keys() <= candidate.anchors.keys() for s in whole):
+            return candidate
+    return whole[0]
+
+
+def _rank(shape: Shape, base: Shape) -> int:
+    hides = not base.anchors.keys() <= shape.anchors.keys()
+    return _FACTS.index(_form(shape)) + (len(_FACTS) if hides else 0)
+
+
+def _merged(key: str, anchor: Anchor, shapes: Sequence[Shape]) -> Anchor:
+    same = [s.anchors[key] for s in shapes if key in s.anchors]
+    best = same[0]
+    inlets = [
+        _inlet([a.inlets[slot] for a in same if slot < len(a.inlets)])
+        for slot in range(len(anchor.inlets))
+    ]
+    relation = anchor.relation
+    for other in same:
+        if relation is not None and other.relation is not None:
+            state = relation.state or other.relation.state
+            if other.relation.state and other.relation.state.started:
+                state = other.relation.state
+            extra = {**other.relation.extra, **relation.extra}
+            relation = replace(relation, state=state, extra=extra)
+    number = next((a.facts.operator_id for a in same if a.relation and a.relation.state), None)
+    facts = best.facts if number is None else replace(best.facts, operator_id=number)
+    if best.relation is not None and relation is not None:
+        relation = replace(relation, join_type=best.relation.join_type)
+    return Anchor(
+        anchor.id, anchor.word, anchor.parent, anchor.slot, relation, facts, inlets, anchor.inputs
+    )
+
+
+def _inlet(same: Sequence[Inlet]) -> Inlet:
+    """Union what the forms show on one way; the first one's texts come first."""
+    out = Inlet()
+    for inlet in same:
+        for text in inlet.filters:
+            out.filters.setdefault(text)
+        for name, text in inlet.computed.items():
+            out.computed.setdefault(name, text)
+        out.required = out.required or inlet.required
+        out.wanted = out.wanted or inlet.wanted
+        out.sorts = max(out.sorts, inlet.sorts)
+    return out
+
+
+def _contradiction(base: Shape, other: Shape) -> str | None:
+    """Say so where two forms show different operators, unless one of them hides an empty batch."""
+    if other.anchors.keys() <= base.anchors.keys() or _form(other) == "parsed":
+        return None
+    hides = [s.resolved.query for s in (base, other)]
+    if any(q.hides_sources or q.has_empty_batch for q in hides):
+        return None
+    return (
+        f"the {_form(other)} plan and the {_form(base)} plan show different operators:"
+        f" the {_form(base)} one is used"
+    )

@@ -1,0 +1,304 @@
+"""Lower the operators of physical plans: four aggregates, a restore and a save are one operator."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from headgate.parse.spark import logical
+from headgate.parse.spark.builder import Below, Builder, Lowering
+from headgate.parse.spark.plan import PlanNode
+from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo, begins, column
+from headgate.parse.spark.words import listed, named, split
+
+_NUMBER_OF = re.compile(r"numPartitions = (\d+)")
+_OPERATOR = re.compile(r"opId = (\d+)")
+_PREFIX = re.compile(r"^(?:partial|merge)_")
+_FULL = re.compile(r"\bfull = (?P<condition>.*?) ?\]?$")
+
+
+def state_info(parts: list[str]) -> StateInfo:
+    """Return what `state info [ ..., opId = 0, ..., numPartitions = 2]` and its like say."""
+    text = next((p for p in parts if p.startswith("state info")), "")
+    operator, partitions = _OPERATOR.search(text), _NUMBER_OF.search(text)
+    return StateInfo(
+        operator_id=int(operator[1]) if operator else None,
+        partitions=int(partitions[1]) if partitions else None,
+        output_mode=next((p for p in parts if p in logical.MODES), None),
+        started=bool(text) and "checkpoint = <unknown>" not in text,
+    )
+
+
+def exchange(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """An exchange waits for the operator that needs it; the user's own is a relation."""
+    parts = split(node.argument())
+    made = _partitioning(parts[0] if parts else "")
+    below = inputs[0]
+    if any(p.startswith(("REPARTITION_BY", "REBALANCE")) for p in parts):
+        relation = Relation(
+            kind="exchange",
+            inputs=(below.relation,),
+            outputs=builder.outputs(below),
+            exchanges=(replace(made, required=False),),
+            line=node.line,
+        )
+        return builder.add(relation)
+    below.exchange = made
+    return below
+
+
+def _partitioning(text: str) -> Exchange:
+    if text.startswith("SinglePartition"):
+        return Exchange(keys=(), partitions=1)
+    _, _, inside = text.partition("(")
+    items = split(inside.removesuffix(")"))
+    count = int(items[-1]) if items and items[-1].isdigit() else None
+    return Exchange(keys=tuple(items[:-1] if count is not None else items), partitions=count)
+
+
+def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """Take the last aggregation of a chain as the operator; the others lead to it."""
+    below = inputs[0]
+    keys, functions, outputs = _aggregation(node)
+    if not _is_final(functions, below):
+        below.partial = True
+        return below
+    made = Relation(
+        kind="session_aggregate" if below.session else "aggregate",
+        inputs=(below.relation,),
+        outputs=outputs,
+        keys=keys,
+        functions=functions,
+        name=node.name,
+        exchanges=(below.exchange,),
+        state=below.state,
+        streaming=True if below.state else None,
+        line=node.line,
+    )
+    return builder.add(made)
+
+
+def _is_final(functions: tuple[str, ...], below: Below) -> bool:
+    if functions:
+        return not any(_PREFIX.match(f) for f in functions)
+    return below.state is not None or (below.partial and below.exchange is not None)
+
+
+def _aggregation(node: PlanNode) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Column, ...]]:
+    if node.fields:
+        keys, functions = listed(node.fields.get("Keys", "")), node.fields.get("Functions", "")
+        results = tuple(column(r) for r in listed(node.fields.get("Results", "")))
+        return tuple(keys), tuple(listed(functions)), results
+    found = named(node.detail)
+    keys = listed(found.get("keys") or found.get("key") or "")
+    functions = found.get("functions", "")
+    calls = tuple(listed(functions))
+    return tuple(keys), calls, _guessed(keys, calls, listed(found.get("output", "")))
+
+
+def _guessed(keys: list[str], calls: tuple[str, ...], outputs: list[str]) -> tuple[Column, ...]:
+    """A one-line plan does not say which function makes which column: in order, if as many."""
+    ids = {begins(k).id for k in keys}
+    rest = [o for o in outputs if begins(o).id not in ids]
+    made = dict(zip(rest, calls, strict=True)) if len(rest) == len(calls) else {}
+    columns = []
+    for output in outputs:
+        new = begins(output)
+        text = output if new.id in ids else made.get(output)
+        columns.append(Column(new.id, new.name, text))
+    return tuple(columns)
+
+
+def state_save(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`StateStoreSave [k#1], state info [...], Append, 0, 0, 2`."""
+    parts = split(node.argument())
+    below = inputs[0]
+    found = state_info(parts)
+    version = parts[-1] if parts and parts[-1].isdigit() else None
+    columns = tuple(begins(c) for c in listed(node.fields.get("Input", ""))) or None
+    below.state = replace(found, format=version, columns=columns)
+    below.session = node.name.startswith("Session")
+    return below
+
+
+def merging(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`MergingSessions` belongs to the session aggregation above it."""
+    inputs[0].partial = True
+    return inputs[0]
+
+
+def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """A sort that the engine needs is no operator of the query; a global one is the user's."""
+    parts = split(node.argument())
+    if len(parts) > 1 and parts[1] == "true":
+        return logical.passed(node, inputs, builder)
+    return inputs[0]
+
+
+def stream_join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`StreamingSymmetricHashJoin [lk#1], [rk#2], Inner, condition = [...], state info [...]`."""
+    parts = split(node.argument())
+    left, right, kind = (*parts[:3], "", "", "")[:3]
+    condition = next((p for p in parts if p.startswith("condition = ")), "")
+    cleanup = next((n for n, p in enumerate(parts) if p.startswith("state cleanup")), None)
+    version = parts[cleanup + 1] if cleanup is not None and len(parts) > cleanup + 1 else None
+    made = Relation(
+        kind="join",
+        inputs=tuple(b.relation for b in inputs),
+        outputs=logical.joined(kind, inputs, builder),
+        streaming=True,
+        name=node.name,
+        keys=tuple(listed(left)),
+        right_keys=tuple(listed(right)),
+        join_type=kind,
+        condition=_full(condition),
+        exchanges=tuple(b.exchange for b in inputs),
+        state=replace(state_info(parts), format=version if (version or "").isdigit() else None),
+        line=node.line,
+        extra={"symmetric": "true"},
+    )
+    return builder.add(made)
+
+
+def _full(text: str) -> str | None:
+    match = _FULL.search(text)
+    return match["condition"] if match and match["condition"] != "null" else None
+
+
+def static_join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`BroadcastHashJoin [k#1], [k#2], Inner, BuildRight, ...`, also its formatted fields."""
+    if node.fields:
+        keys, right = node.fields.get("Left keys", ""), node.fields.get("Right keys", "")
+        kind = node.fields.get("Join type", "")
+        condition = node.fields.get("Join condition")
+    else:
+        parts = split(node.detail)
+        lists = [p for p in parts if p.startswith("[")]
+        keys, right = (*lists[:2], "", "")[:2]
+        kind = next((p for p in parts if p in _JOIN_TYPES), "")
+        condition = next((p for p in parts if p.startswith("(") and "#" in p), None)
+    made = Relation(
+        kind="join",
+        inputs=tuple(b.relation for b in inputs),
+        outputs=logical.joined(kind, inputs, builder),
+        name=node.name,
+        keys=tuple(listed(keys)),
+        right_keys=tuple(listed(right)),
+        join_type=kind or None,
+        condition=None if condition in (None, "None") else condition,
+        exchanges=tuple(b.exchange for b in inputs),
+        line=node.line,
+    )
+    return builder.add(made)
+
+
+def deduplicate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`StreamingDeduplicate [k#1], state info [...], 0, 0`."""
+    parts = split(node.argument())
+    within = "Within" in node.name
+    return _stateful(
+        node,
+        "deduplicate_within_watermark" if within else "deduplicate",
+        inputs,
+        builder,
+        keys=tuple(listed(parts[0])) if parts else (),
+    )
+
+
+def limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`StreamingGlobalLimit 4, state info [...], Append`."""
+    parts = split(node.argument())
+    return _stateful(node, "limit", inputs, builder, extra={"limit": parts[0] if parts else ""})
+
+
+def static_limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """`GlobalLimit 4` of a complete-mode query or a static side."""
+    parts = split(node.argument())
+    return _stateful(node, "limit", inputs, builder, extra={"limit": parts[0] if parts else ""})
+
+
+def _stateful(
+    node: PlanNode,
+    kind: str,
+    inputs: list[Below],
+    builder: Builder,
+    keys: tuple[str, ...] = (),
+    extra: dict[str, str] | None = None,
+) -> Below:
+    parts = split(node.argument())
+    has_state = any(p.startswith("state info") for p in parts)
+    made = Relation(
+        kind=kind,
+        inputs=tuple(b.relation for b in inputs),
+        outputs=builder.outputs(inputs[0]),
+        streaming=True if has_state else node.streaming,
+        name=node.name,
+        keys=keys,
+        exchanges=tuple(b.exchange for b in inputs),
+        state=state_info(parts) if has_state else None,
+        line=node.line,
+        extra=extra or {},
+    )
+    return builder.add(made)
+
+
+def with_state(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """Operators that print alike in both plans; a physical one adds its state."""
+    lowered = logical.LOWERINGS[node.name](node, inputs, builder)
+    parts = split(node.argument())
+    if any(p.startswith("state info") for p in parts):
+        at = next(n for n, p in enumerate(parts) if p.startswith("state info"))
+        version = parts[at + 1] if len(parts) > at + 1 and parts[at + 1].isdigit() else None
+        is_map = builder.relations[lowered.relation].kind == "map_groups"
+        builder.relations[lowered.relation] = replace(
+            builder.relations[lowered.relation],
+            state=replace(state_info(parts), format=version if is_map else None),
+            streaming=True,
+        )
+    return lowered
+
+
+def any_sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+    """A logical sort is always the user's."""
+    return (
+        sort(node, inputs, builder)
+        if builder.form in _PHYSICAL
+        else logical.passed(node, inputs, builder)
+    )
+
+
+_PHYSICAL = ("physical", "formatted")
+_JOIN_TYPES = frozenset(
+    ["Inner", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti", "Cross", "ExistenceJoin"]
+)
+LOWERINGS: dict[str, Lowering] = {
+    "Exchange": exchange,
+    "Sort": any_sort,
+    "MergingSessions": merging,
+    "StreamingSymmetricHashJoin": stream_join,
+    "StreamingGlobalLimit": limit,
+    "GlobalLimit": static_limit,
+    **dict.fromkeys(("HashAggregate", "SortAggregate", "ObjectHashAggregate"), aggregate),
+    **dict.fromkeys(("StateStoreSave", "SessionWindowStateStoreSave"), state_save),
+    **dict.fromkeys(("StreamingDeduplicate", "StreamingDeduplicateWithinWatermark"), deduplicate),
+    **dict.fromkeys(
+        (
+            "BroadcastHashJoin",
+            "SortMergeJoin",
+            "ShuffledHashJoin",
+            "BroadcastNestedLoopJoin",
+            "CartesianProduct",
+        ),
+        static_join,
+    ),
+    **dict.fromkeys(
+        (
+            "FlatMapGroupsInPandasWithState",
+            "FlatMapGroupsWithState",
+            "TransformWithState",
+            "TransformWithStateInPandas",
+            "TransformWithStateInPySpark",
+        ),
+        with_state,
+    ),
+}

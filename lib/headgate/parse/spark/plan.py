@@ -1,0 +1,61 @@
+"""A plan as it was printed: nodes in pre-order, before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """An attribute's type in Spark's JSON (a word, or a dict for nested ones) and nullability."""
+
+    type: Any
+    nullable: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One operator line; unknown names stay as text rather than fail.
+
+    `detail` is what follows the name. `fields` holds what `formatted` prints below the tree
+    (`Input`, `Arguments`, `Keys`, ...). `children` are indices into the plan's nodes, each
+    greater than the node's own. `streaming` is the `~` that Spark 4 prints, None where the form
+    can't say.
+    """
+
+    name: str
+    detail: str
+    line: int
+    children: tuple[int, ...] = ()
+    fields: dict[str, str] = field(default_factory=dict)
+    streaming: bool | None = None
+
+    def argument(self) -> str:
+        """Return the operator's arguments, whichever form printed them."""
+        return self.fields.get("Arguments", self.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole tree, flat, so that 5,000 operators need no recursion; node 0 is the root.
+
+    `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted` or `json`. `types` says
+    what attribute numbers are, where the form does (JSON alone does).
+    """
+
+    form: str
+    nodes: tuple[PlanNode, ...]
+    warnings: tuple[str, ...] = ()
+    types: Mapping[int, TypedColumn] = field(default_factory=dict)
+
+    def upwards(self) -> Iterator[tuple[int, PlanNode]]:
+        """Yield every node with its index, children before their parents."""
+        for index in range(len(self.nodes) - 1, -1, -1):
+            yield index, self.nodes[index]
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether exchanges and state stores show."""
+        return self.form in ("physical", "formatted")

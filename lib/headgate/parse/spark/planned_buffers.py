@@ -1,0 +1,80 @@
+"""The buffers that aggregate functions keep in state, in their order.
+
+Source: `aggBufferAttributes` of each function; their nullability is fixed by the function.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from headgate.model.schema import Field
+from headgate.parse.spark.expression import parse
+from headgate.parse.spark.term import Term
+from headgate.parse.spark.typed_terms import Attributes, typed
+
+_MODE = re.compile(r"^(?:partial|merge|finalmerge)_")
+_INTEGRAL = frozenset(("byte", "short", "integer", "long"))
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_MOMENTS = frozenset(["stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"])
+_AS_INPUT = frozenset(["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"])
+_FIRST = frozenset(["first", "last", "any_value", "first_value", "last_value"])
+_BINARY = frozenset(
+    ["collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile", "median", "mode", "hll_sketch_agg", "bitmap_construct_agg", "listagg", "array_agg"]
+)
+
+
+def buffer_fields(functions: list[str], names: list[str], attributes: Attributes) -> list[Field]:
+    """Return the stored fields of `functions`; `names` are the stored columns as planned.
+
+    Where a function is not known, or the names are not what it stores, the rest of the fields is
+    of unknown type: their number is all that is certain.
+    """
+    out: list[Field] = []
+    for text in functions:
+        fields = _fields(_call(text), attributes)
+        planned = names[len(out) : len(out) + len(fields or ())]
+        if fields is None or [f.name for f in fields] != planned:
+            break
+        out.extend(fields)
+    return out + [Field(n, None, None) for n in names[len(out) :]]
+
+
+def _call(text: str) -> Term:
+    term = parse(text)
+    return term.args[0] if term.kind == "filter" else term
+
+
+def _fields(term: Term, attributes: Attributes) -> list[Field] | None:
+    name = _MODE.sub("", term.name.lower())
+    arguments = [a.args[0] if a.kind == "distinct" else a for a in term.args]
+    kind = typed(arguments[0], attributes).type if arguments else None
+    if name == "count":
+        return [Field("count", "long", False)]
+    if name in ("sum", "try_sum"):
+        return _sum(kind)
+    if name in ("avg", "mean", "try_avg"):
+        return [Field("sum", _average(kind), True), Field("count", "long", True)]
+    if name in _AS_INPUT:
+        return [Field(name, kind, True)]
+    if name in _FIRST:
+        short = "last" if name.startswith("last") else "first"
+        return [Field(short, kind, True), Field("valueSet", "boolean", True)]
+    if name in _MOMENTS:
+        return [Field(n, "double", False) for n in ("n", "avg", "m2")]
+    return [Field("buf", "binary", True)] if name in _BINARY else None
+
+
+def _sum(kind: Any) -> list[Field]:
+    if isinstance(kind, str) and (match := _DECIMAL.fullmatch(kind)):
+        wide = f"decimal({min(int(match[1]) + 10, 38)},{match[2]})"
+        return [Field("sum", wide, True), Field("isEmpty", "boolean", False)]
+    if kind in _INTEGRAL:
+        return [Field("sum", "long", True)]
+    return [Field("sum", "double" if kind in ("float", "double", "string") else None, True)]
+
+
+def _average(kind: Any) -> Any:
+    if isinstance(kind, str) and (match := _DECIMAL.fullmatch(kind)):
+        return f"decimal({min(int(match[1]) + 10, 38)},{match[2]})"
+    return "double" if kind in _INTEGRAL or kind in ("float", "double", "string") else None

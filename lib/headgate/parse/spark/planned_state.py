@@ -1,0 +1,210 @@
+"""The state schemas that a query will ask for, derived from its plans before it starts.
+
+The physical plan (best: `formatted`) says which columns are stored after pruning, the analysed
+plan's JSON says their types and nullability. Without JSON the number of columns is certain and
+little else. Source: what the operators of 4.2.0 wrote, see `tests/parse/test_planned_state.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from headgate.model.schema import Field, Schema
+from headgate.parse.spark.expression import parse
+from headgate.parse.spark.plan import Plan, PlanNode
+from headgate.parse.spark.plan_columns import Columns, Flowing, Types, flow, lookup
+from headgate.parse.spark.planned_buffers import buffer_fields
+from headgate.parse.spark.relation import column
+from headgate.parse.spark.typed_terms import WINDOW, typed
+from headgate.parse.spark.words import listed, split
+
+_OPERATOR = re.compile(r"opId = (\d+)")
+_STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
+Stores = dict[str, tuple[Schema, Schema]]
+
+
+def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
+    """Return {operator id: {store: (key schema, value schema)}} of a physical plan.
+
+    Fields whose type or nullability nothing tells have None there. Operators whose state only
+    their code knows are left out.
+    """
+    columns = flow(plan, types)
+    out: dict[int, Stores] = {}
+    for node in plan.nodes:
+        number = _OPERATOR.search(node.argument())
+        derive = _DERIVE.get(node.name)
+        if number is None or derive is None or not node.children:
+            continue
+        inputs = [columns[c] for c in node.children]
+        out[int(number[1])] = derive(node, inputs, _Place(plan, types))
+    return out
+
+
+class _Place:
+    """Where an operator stands: the plan it is in and the types that are known there."""
+
+    def __init__(self, plan: Plan, types: Types) -> None:
+        self.plan, self.types = plan, types
+
+    def field(self, text: str, below: Columns, name: str | None = None) -> Field:
+        """Return the field of an expression; a bare attribute has its analysed nullability."""
+        found = column(text)
+        known = typed(parse(text), lambda n: lookup(below, self.types, n))
+        kind = known.type if known.type is not None else _by_suffix(text)
+        return Field(name or found.name, kind, known.nullable)
+
+    def below(self, node: PlanNode) -> PlanNode:
+        """Return the first input of a node."""
+        return self.plan.nodes[node.children[0]]
+
+
+def _by_suffix(text: str) -> Any:
+    return "long" if re.search(r"#\d+L(?:-T\d+ms)?$", text) else None
+
+
+def _arguments(node: PlanNode) -> list[str]:
+    return split(node.argument())
+
+
+def _aggregate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    keys = listed(_arguments(node)[0])
+    key = [place.field(k, inputs[0]) for k in keys]
+    value = _buffers(node, inputs[0], place, {column(k).id for k in keys})
+    if _format(node) == "1":
+        value = [*key, *value]
+    return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
+
+
+def _format(node: PlanNode) -> str | None:
+    last = _arguments(node)[-1]
+    return last if last.isdigit() else None
+
+
+def _buffers(node: PlanNode, below: Columns, place: _Place, keys: set[int | None]) -> list[Field]:
+    """Return what the aggregation below stores besides the keys."""
+    aggregation = _aggregation(node, place)
+    functions = _functions(aggregation) if aggregation else []
+    given = listed(node.fields["Input"]) if "Input" in node.fields else _results(aggregation)
+    names = [column(t).name for t in given if column(t).id not in keys]
+    under = _under(aggregation, place)
+    return buffer_fields(functions, names, lambda n: lookup((*below, *under), place.types, n))
+
+
+def _aggregation(node: PlanNode, place: _Place) -> PlanNode | None:
+    """Return the aggregation that feeds a state operator."""
+    at = node
+    while at.children:
+        at = place.below(at)
+        if _functions(at):
+            return at
+    return None
+
+
+def _functions(node: PlanNode) -> list[str]:
+    if "Functions" in node.fields:
+        return listed(node.fields["Functions"])
+    match = re.search(r"functions=(\[.*\]), output=\[", node.detail)
+    return listed(match[1]) if match else []
+
+
+def _results(aggregation: PlanNode | None) -> list[str]:
+    if aggregation is None:
+        return []
+    match = re.search(r"output=(\[.*\])\)?$", aggregation.detail)
+    return listed(match[1]) if match else []
+
+
+def _under(aggregation: PlanNode | None, place: _Place) -> Columns:
+    """Return every column below the first aggregation: the functions' arguments are among them."""
+    if aggregation is None:
+        return ()
+    found: list[Flowing] = []
+    at = aggregation
+    columns = flow(place.plan, place.types)
+    index = {id(n): i for i, n in enumerate(place.plan.nodes)}
+    while at.children:
+        at = place.below(at)
+        found.extend(columns[index[id(at)]])
+    return tuple(found)
+
+
+def _session(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    arguments = _arguments(node)
+    keys = listed(arguments[0])
+    key = [place.field(k, inputs[0]) for k in keys]
+    session = Field("session_window", WINDOW, False)
+    taken = {column(k).id for k in keys} | {column(arguments[1].split(":")[0]).id}
+    buffers = _buffers(node, inputs[0], place, taken)
+    start = Field("sessionStartTime", "timestamp", False)
+    return {"default": (Schema((*key, start)), Schema((session, *key, *buffers)))}
+
+
+def _deduplicate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    key = [place.field(k, inputs[0]) for k in listed(_arguments(node)[0])]
+    value = Field("__dummy__", "void", True)
+    if node.name.endswith("WithinWatermark"):
+        value = Field("expiresAtMicros", "long", False)
+    return {"default": (Schema(tuple(key)), Schema((value,)))}
+
+
+def _limit(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    key, value = Field("key", "void", True), Field("value", "long", True)
+    return {"default": (Schema((key,)), Schema((value,)))}
+
+
+def _join(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    arguments = _arguments(node)
+    formats = [a for a in arguments if a in ("1", "2", "3", "4")]
+    if len(inputs) != 2 or (formats and formats[-1] not in ("1", "2")):
+        return {}
+    out: Stores = {}
+    for side, keys, rows in zip(("left", "right"), arguments, inputs, strict=False):
+        found = [place.field(k, rows, f"field{i}") for i, k in enumerate(listed(keys))]
+        matched = () if formats[-1:] == ["1"] else (Field("matched", "boolean", True),)
+        stored = tuple(Field(c.name, c.type, c.narrowed) for c in rows)
+        index = Field("index", "long", True)
+        count = Schema((Field("value", "long", True),))
+        out[f"{side}-keyToNumValues"] = (Schema(tuple(found)), count)
+        out[f"{side}-keyWithIndexToValue"] = (Schema((*found, index)), Schema(stored + matched))
+    return out
+
+
+def _map_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    arguments = _arguments(node)
+    state = next((a for a in arguments if a.startswith("[StructField")), None)
+    if state is None or len(arguments) < 2:
+        return {}
+    key = [place.field(k, inputs[0]) for k in listed(arguments[1])]
+    value = [Field("groupState", _struct(state), True)]
+    if any(a.endswith("Timeout") and a != "NoTimeout" for a in arguments):
+        value.append(Field("timeoutTimestamp", "long", False))
+    return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
+
+
+def _struct(text: str) -> Any:
+    """Return the type in `[StructField(c,LongType,true)]`; None where it holds nested types."""
+    found = _STATE_FIELD.findall(text)
+    if len(found) != text.count("StructField("):
+        return None
+    fields = [
+        {"name": name, "type": _word(kind), "nullable": null == "true", "metadata": {}}
+        for name, kind, null in found
+    ]
+    return {"type": "struct", "fields": fields}
+
+
+def _word(kind: str) -> str:
+    return kind.replace("Type", "").lower()
+
+
+_DERIVE = {
+    "StateStoreSave": _aggregate,
+    "SessionWindowStateStoreSave": _session,
+    "StreamingDeduplicate": _deduplicate,
+    "StreamingDeduplicateWithinWatermark": _deduplicate,
+    "StreamingGlobalLimit": _limit,
+    "StreamingSymmetricHashJoin": _join,
+    "FlatMapGroupsInPandasWithState": _map_groups,
+}

@@ -1,0 +1,130 @@
+"""The operators of a query, whichever form of its plan they were read from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
+_BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
+STATEFUL = frozenset(
+    (
+        "aggregate",
+        "session_aggregate",
+        "deduplicate",
+        "deduplicate_within_watermark",
+        "stream_join",
+        "limit",
+        "map_groups",
+        "transform_with_state",
+    )
+)
+LEAVES = frozenset(("source", "static"))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One output column: its attribute number, its name, and the expression that makes it.
+
+    `text` is None for a column that begins here, as a source's do.
+    """
+
+    id: int | None
+    name: str
+    text: str | None = None
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether more is done than pick or rename a column."""
+        return self.text is not None and not _BARE.match(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A repartition; `required` is False for one that the user asked for."""
+
+    keys: tuple[str, ...]
+    partitions: int | None
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateInfo:
+    """What the physical plan says of an operator's state; `columns` are those the save gets.
+
+    `started` is False for a plan that was made before its query had a checkpoint: its output
+    mode always reads Append.
+    """
+
+    operator_id: int | None = None
+    partitions: int | None = None
+    format: str | None = None
+    output_mode: str | None = None
+    columns: tuple[Column, ...] | None = None
+    started: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One operator. `inputs` are indices of relations that come earlier in the query.
+
+    `streaming` is None where the form cannot tell a streaming leaf from a static one. Texts are
+    as the plan prints them, with attribute numbers. `extra` holds what only some kinds have.
+    """
+
+    kind: str
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[Column, ...] = ()
+    streaming: bool | None = None
+    name: str = ""
+    keys: tuple[str, ...] = ()
+    right_keys: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    condition: str | None = None
+    join_type: str | None = None
+    state: StateInfo | None = None
+    exchanges: tuple[Exchange | None, ...] = ()
+    line: int = 0
+    extra: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """All relations of one form, inputs first; the last one feeds the sink.
+
+    `sink` is what the form says of it, empty where it names none.
+    """
+
+    form: str
+    relations: tuple[Relation, ...]
+    sink: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def hides_sources(self) -> bool:
+        """Whether the optimiser cut sources away because the last batch was empty."""
+        return any(r.kind == "static" and r.extra.get("empty") for r in self.relations)
+
+    @property
+    def has_empty_batch(self) -> bool:
+        """Whether a source of the last batch had no data, so that other forms may lack it."""
+        return any(r.extra.get("empty_batch") for r in self.relations)
+
+
+def column(text: str) -> Column:
+    """Return the column that `expression AS name#12` or `name#12` makes.
+
+    >>> column("(v#1 * 2) AS w#7L")
+    Column(id=7, name='w', text='(v#1 * 2)')
+    """
+    if match := _ALIAS.match(text):
+        return Column(int(match["id"]), match["name"], match["text"])
+    if match := _BARE.match(text):
+        return Column(int(match["id"]), match["name"], text)
+    return Column(None, text, text)
+
+
+def begins(text: str) -> Column:
+    """Return the column `name#12` as one that begins here."""
+    found = column(text)
+    return Column(found.id, found.name)

@@ -1,0 +1,190 @@
+"""What a session knows of a query: `capture.json`, its settings, and the query's progress."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.parse.spark.secrets import mask, mask_text
+
+_SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
+_FILES = re.compile(r"FileStreamSource\[(?P<path>.*)\]$")
+_PARTITIONED = re.compile(r"^Some\(\w+\((?P<columns>.*)\)\)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFacts:
+    """What a session or a progress report says of one source; secrets are masked."""
+
+    format: str | None = None
+    name: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    path: str | None = None
+    offsets: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One `capture.json`; `error` is the session's own refusal, then nothing else is known."""
+
+    sources: tuple[SourceFacts, ...] | None = None
+    sink_format: str | None = None
+    sink_target: str | None = None
+    sink_options: Mapping[str, str] = field(default_factory=dict)
+    partition_by: tuple[str, ...] | None = None
+    output_mode: str | None = None
+    trigger: dict[str, Any] | None = None
+    name: str | None = None
+    error: str | None = None
+    engine_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The newest progress of one query; operator names are in the order of the report."""
+
+    query_id: str
+    name: str | None = None
+    sources: tuple[SourceFacts, ...] = ()
+    operators: tuple[tuple[str, int | None], ...] = ()
+    sink: str | None = None
+
+
+def read_session(found: Mapping[str, Any]) -> Session:
+    """Return what a `capture.json` says; ValueError where a part has another shape."""
+    if "error" in found:
+        return Session(error=str(found["error"]))
+    sink = _mapping(found.get("sink"))
+    options = _options(sink.get("options"))
+    lowered = {k.lower(): v for k, v in options.items()}
+    return Session(
+        sources=tuple(_source(_mapping(s)) for s in _sequence(found.get("sources"))),
+        sink_format=_text(sink.get("format")),
+        sink_target=_text(sink.get("target"))
+        or lowered.get("topic")
+        or lowered.get("path")
+        or lowered.get("table"),
+        sink_options=options,
+        partition_by=_partition_by(sink.get("partition_by")),
+        output_mode=_text(found.get("output_mode")),
+        trigger=found["trigger"] if isinstance(found.get("trigger"), dict) else None,
+        name=lowered.get("queryname") or _text(found.get("name")),
+        engine_version=_text(found.get("spark_version") or found.get("engine_version")),
+    )
+
+
+def _mapping(found: Any) -> Mapping[str, Any]:
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError("an object was expected")
+    return found
+
+
+def _sequence(found: Any) -> Sequence[Any]:
+    if found is None:
+        return ()
+    if not isinstance(found, list):
+        raise ValueError("a list was expected")
+    return found
+
+
+def _text(found: Any) -> str | None:
+    return None if found is None else str(found)
+
+
+def _options(found: Any) -> dict[str, str]:
+    return mask({str(k): str(v) for k, v in _mapping(found).items()})
+
+
+def _partition_by(found: Any) -> tuple[str, ...] | None:
+    """Columns are a list, or Scala's `Some(List(a, b))`."""
+    if isinstance(found, list):
+        return tuple(map(str, found))
+    if isinstance(found, str) and (match := _PARTITIONED.match(found)):
+        return tuple(c.strip() for c in match["columns"].split(","))
+    return None
+
+
+def _source(found: Mapping[str, Any]) -> SourceFacts:
+    options = _options(found.get("options"))
+    lowered = {k.lower(): v for k, v in options.items()}
+    return SourceFacts(
+        format=_text(found.get("format")),
+        name=_text(found.get("name")),
+        options=options,
+        topics=kafka_topics(lowered),
+        pattern=lowered.get("subscribepattern"),
+        path=lowered.get("path"),
+    )
+
+
+def kafka_topics(lowered: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the exact topic names in a Kafka source's options (keys in lower case)."""
+    if text := lowered.get("subscribe"):
+        return tuple(sorted(t.strip() for t in text.split(",") if t.strip()))
+    if text := lowered.get("assign"):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            return ()
+        return tuple(sorted(found)) if isinstance(found, dict) else ()
+    return ()
+
+
+def is_progress(found: Any) -> bool:
+    """Whether a JSON value is one progress report of a streaming query."""
+    return isinstance(found, dict) and {"id", "runId", "batchId", "sources"} <= found.keys()
+
+
+def read_reports(found: Sequence[Mapping[str, Any]]) -> tuple[Report, ...]:
+    """Return the newest report of each query, in the order in which the queries appear."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for report in found:
+        key = str(report["id"])
+        if key not in newest or _batch(report) >= _batch(newest[key]):
+            newest[key] = report
+    return tuple(_report(r) for r in newest.values())
+
+
+def _batch(report: Mapping[str, Any]) -> int:
+    found = report.get("batchId")
+    return found if isinstance(found, int) else -1
+
+
+def _report(found: Mapping[str, Any]) -> Report:
+    operators = (_mapping(o) for o in _sequence(found.get("stateOperators")))
+    return Report(
+        query_id=str(found["id"]),
+        name=_text(found.get("name")),
+        sources=tuple(_progressed(_mapping(s)) for s in _sequence(found.get("sources"))),
+        operators=tuple(
+            (str(o.get("operatorName")), _whole(o.get("numShufflePartitions"))) for o in operators
+        ),
+        sink=_text(_mapping(found.get("sink")).get("description")),
+    )
+
+
+def _whole(found: Any) -> int | None:
+    return found if isinstance(found, int) else None
+
+
+def _progressed(found: Mapping[str, Any]) -> SourceFacts:
+    described = mask_text(str(found.get("description", "")))
+    if match := _SUBSCRIBED.search(described):
+        what = match["what"]
+        exact = match["how"] == "Subscribe"
+        topics = tuple(sorted(t.strip() for t in what.split(",") if t.strip())) if exact else ()
+        pattern = what if match["how"] == "SubscribePattern" else None
+        return SourceFacts(
+            format="kafka", topics=topics, pattern=pattern, offsets=found.get("endOffset")
+        )
+    if match := _FILES.search(described):
+        return SourceFacts(format="file", path=match["path"], offsets=found.get("endOffset"))
+    kind = "rate" if described.startswith("RateStream") else None
+    return SourceFacts(format=kind, offsets=found.get("endOffset"))

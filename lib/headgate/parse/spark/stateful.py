@@ -1,0 +1,192 @@
+"""The stateful operators of a query, from its canonical shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
+from headgate.parse.spark.anchors import Anchor, Shape
+from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
+from headgate.parse.spark.term import Term
+
+NAMES = {
+    "stateStoreSave": OperatorKind.AGGREGATE,
+    "sessionWindowStateStoreSaveExec": OperatorKind.SESSION_AGGREGATE,
+    "dedupe": OperatorKind.DEDUPLICATE,
+    "dedupeWithinWatermark": OperatorKind.DEDUPLICATE_WITHIN_WATERMARK,
+    "symmetricHashJoin": OperatorKind.STREAM_JOIN,
+    "globalLimit": OperatorKind.LIMIT,
+    "flatMapGroupsWithState": OperatorKind.MAP_GROUPS,
+    "applyInPandasWithState": OperatorKind.MAP_GROUPS,
+    "transformWithStateExec": OperatorKind.TRANSFORM_WITH_STATE,
+    "transformWithStateInPandasExec": OperatorKind.TRANSFORM_WITH_STATE,
+    "transformWithStateInPySparkExec": OperatorKind.TRANSFORM_WITH_STATE,
+}
+_BY_KIND = {
+    kind: name for name, kind in reversed(NAMES.items()) if kind is not OperatorKind.MAP_GROUPS
+}
+_BY_OPERATOR = {
+    "FlatMapGroupsInPandasWithState": "applyInPandasWithState",
+    "FlatMapGroupsWithState": "flatMapGroupsWithState",
+    "TransformWithState": "transformWithStateExec",
+    "TransformWithStateInPandas": "transformWithStateInPandasExec",
+    "TransformWithStateInPySpark": "transformWithStateInPandasExec",
+}
+JOIN_STORES = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
+
+
+def stateful_operators(shape: Shape, mode: str | None) -> dict[str, StatefulOperator]:
+    """Return the stateful operators by node id, in the order of Spark's ids.
+
+    `mode` is the query's output mode where it is known; in complete mode a limit keeps no state.
+    """
+    found = [a for a in shape.anchors.values() if _is_stateful(a, shape, mode)]
+    numbered = sorted(found, key=lambda a: _number(a))
+    shift = {a.id: n for n, a in enumerate(numbered)}
+    return {a.id: _operator(a, shape, mode, shift[a.id]) for a in numbered}
+
+
+def _number(anchor: Anchor) -> int:
+    number = anchor.facts.operator_id
+    return len(STATEFUL) * 1000 if number is None else number
+
+
+def _is_stateful(anchor: Anchor, shape: Shape, mode: str | None) -> bool:
+    relation = anchor.relation
+    if relation is None or anchor.word not in STATEFUL:
+        return False
+    if anchor.word == "limit" and mode == "Complete":
+        return False
+    if anchor.word == "limit" and relation.state is None and relation.name == "GlobalLimit":
+        return bool(relation.streaming) and shape.resolved.query.form not in _PHYSICAL
+    return bool(relation.state) or bool(relation.streaming)
+
+
+_PHYSICAL = ("physical", "formatted")
+
+
+def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> StatefulOperator:
+    facts, relation = anchor.facts, anchor.relation
+    assert relation is not None
+    state = relation.state or StateInfo()
+    mark = watermark_above(anchor, shape)
+    kind = OperatorKind(anchor.word)
+    return StatefulOperator(
+        kind=kind,
+        name=_BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind),
+        operator_id=number,
+        node=anchor.id,
+        keys=_texts(facts.keys) if _has_keys(kind) else None,
+        right_keys=_texts(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
+        functions=_texts(facts.functions) if "aggregate" in anchor.word else None,
+        join_type=relation.join_type if kind is OperatorKind.STREAM_JOIN else None,
+        condition=_condition(facts.conditions),
+        window=window_of(facts.keys),
+        watermark_column=mark.column if mark else None,
+        watermark_delay=mark.delay if mark else None,
+        output_mode=mode,
+        stores=_stores(kind, relation, state, anchor.id, number),
+        extra=_extra(relation, state),
+    )
+
+
+def _has_keys(kind: OperatorKind) -> bool:
+    return kind is not OperatorKind.LIMIT
+
+
+def _texts(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    return tuple(t.text for t in terms)
+
+
+def _condition(terms: tuple[Term, ...]) -> str | None:
+    """Join conditions by AND in an order of their own: AND has none."""
+    return " AND ".join(sorted(t.text for t in terms)) or None
+
+
+def _extra(relation: Relation, state: StateInfo) -> dict[str, Any]:
+    """Return what only some kinds have; settings print as Spark's own words."""
+    keys = ("limit", "timeout", "time_mode", "function", "state_type")
+    out: dict[str, Any] = {k: relation.extra[k] for k in keys if k in relation.extra}
+    if "limit" in out and str(out["limit"]).isdigit():
+        out["limit"] = int(out["limit"])
+    if state.format is not None:
+        out["state_format"] = state.format
+    if mode := relation.extra.get("output_mode"):
+        out["operator_output_mode"] = mode
+    return out
+
+
+def _stores(
+    kind: OperatorKind, relation: Relation, state: StateInfo, node: str, number: int
+) -> tuple[StateStore, ...]:
+    """Return the stores that the operator will have: a join four, unless its format is newer."""
+    names: tuple[str, ...] = ("default",)
+    if kind is OperatorKind.STREAM_JOIN and state.format in (None, "1", "2"):
+        names = JOIN_STORES
+    if kind is OperatorKind.TRANSFORM_WITH_STATE:
+        names = ("default",)
+    return tuple(
+        StateStore(
+            store=name,
+            operator_id=number,
+            partitions=state.partitions,
+            format=state.format,
+            node=node,
+        )
+        for name in names
+    )
+
+
+def window_of(keys: tuple[Term, ...]) -> Window | None:
+    """Return the time window among grouping keys; durations in microseconds."""
+    for key in keys:
+        if key.kind == "call" and key.name == "session_window" and len(key.args) == 2:
+            return Window(column=key.args[0].text, session_gap=key.args[1].text)
+        if key.kind == "call" and key.name == "window" and len(key.args) == 4:
+            size, slide, start = (_micros(a.text) for a in key.args[1:])
+            return Window(column=key.args[0].text, size_us=size, slide_us=slide, start_us=start)
+    return None
+
+
+def _micros(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"-?\d+", text) else None
+
+
+def watermark_above(anchor: Anchor, shape: Shape) -> Watermark | None:
+    """Return the nearest watermark upstream of an operator, the left input's first."""
+    queue = list(anchor.inputs)
+    while queue:
+        current = shape.anchors[queue.pop(0)]
+        if current.word == "watermark":
+            return _watermark(current)
+        queue.extend(current.inputs)
+    return None
+
+
+def watermarks(shape: Shape) -> tuple[Watermark, ...]:
+    """Return all watermarks, left inputs first."""
+    found = (a for a in shape.anchors.values() if a.word == "watermark")
+    return tuple(w for a in found if (w := _watermark(a)))
+
+
+def _watermark(anchor: Anchor) -> Watermark | None:
+    delay = anchor.relation.extra.get("delay") if anchor.relation else None
+    if anchor.facts.column is None:
+        return None
+    return Watermark(column=anchor.facts.column.text, delay=delay or "unknown", node=anchor.id)
+
+
+def kind_of(name: str | None, stores: Mapping[str, Any]) -> OperatorKind:
+    """Return the kind behind the engine's word for an operator, or behind its stores' names."""
+    if name in NAMES:
+        return NAMES[name]
+    if name is None and "left-keyToNumValues" in stores:
+        return OperatorKind.STREAM_JOIN
+    return OperatorKind.UNKNOWN

@@ -1,0 +1,195 @@
+"""The type and the nullability of an expression, as far as its text tells.
+
+Source: `dataType` and `nullable` of Spark's expression classes, 3.5 to 4.2. What is not in the
+tables is unknown, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from headgate.parse.spark.plan import TypedColumn
+from headgate.parse.spark.term import Term
+
+UNKNOWN = TypedColumn(None, None)
+Attributes = Callable[[int], TypedColumn | None]
+
+_SQL_WORDS = {
+    "int": "integer",
+    "bigint": "long",
+    "smallint": "short",
+    "tinyint": "byte",
+}
+_RANK = ("byte", "short", "integer", "long", "float", "double")
+_RESULT = {
+    "string": "upper lower ucase lcase trim ltrim rtrim concat concat_ws substring substr replace "
+    "regexp_replace regexp_extract date_format lpad rpad initcap md5 sha1 sha2 base64 hex "
+    "translate repeat format_string from_unixtime get_json_object left right",
+    "integer": "length char_length year month day dayofmonth dayofweek dayofyear weekofyear "
+    "weekday quarter hour minute second ascii instr locate datediff hash bit_length",
+    "long": "unix_timestamp unscaledvalue xxhash64 crc32",
+    "double": "sqrt exp ln log log10 pow power sin cos tan radians degrees",
+    "boolean": "isnull isnotnull isnan not startswith endswith contains",
+    "date": "to_date date_add date_sub add_months last_day next_day",
+}
+_TYPE_OF = {name: kind for kind, names in _RESULT.items() for name in names.split()}
+_AS_FIRST = frozenset(
+    ["coalesce", "nvl", "ifnull", "greatest", "least", "abs", "negative", "positive", "-", "+", "knownnullable", "knownnotnull", "knownfloatingpointnormalized", "normalizenanandzero", "promote_precision"]
+)
+_NEVER_NULL = frozenset(
+    ["isnull", "isnotnull", "isnan", "hash", "xxhash64", "struct", "named_struct", "knownnotnull"]
+)
+_ALWAYS_NULLABLE = frozenset(
+    ["regexp_extract", "to_date", "from_unixtime", "unix_timestamp", "get_json_object", "next_day", "last_day", "date_trunc", "trunc", "knownnullable", "to_timestamp", "ln", "log", "log10", "ascii"]
+)
+_ALL_NULL = frozenset(["coalesce", "nvl", "ifnull", "greatest", "least"])
+_COMPARISONS = frozenset(["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"])
+_TIME = {"type": "timestamp", "nullable": True, "metadata": {}}
+WINDOW = {
+    "type": "struct",
+    "fields": [{"name": "start", **_TIME}, {"name": "end", **_TIME}],
+}
+
+
+def typed(term: Term, attributes: Attributes) -> TypedColumn:
+    """Return what is known of an expression; UNKNOWN parts are None."""
+    match term.kind:
+        case "attribute":
+            return (attributes(term.id) if term.id is not None else None) or UNKNOWN
+        case "literal":
+            return _literal(term.name)
+        case "cast":
+            return _cast(typed(term.args[0], attributes), sql_type(term.name))
+        case "field":
+            return _field(typed(term.args[0], attributes), term.name)
+        case "call":
+            return _call(term, attributes)
+        case "binary":
+            return _binary(term, attributes)
+        case "not":
+            return TypedColumn("boolean", typed(term.args[0], attributes).nullable)
+        case "case":
+            return _case([typed(a, attributes) for a in term.args])
+    return UNKNOWN
+
+
+def sql_type(text: str) -> Any:
+    """Return Spark's JSON type of a SQL type; None where it is nested or not known."""
+    word = text.strip().lower().replace(" ", "")
+    if "<" in word:
+        return None
+    return _SQL_WORDS.get(word, word)
+
+
+def _literal(text: str) -> TypedColumn:
+    if text == "null":
+        return TypedColumn(None, True)
+    if text in ("true", "false"):
+        return TypedColumn("boolean", False)
+    if re.fullmatch(r"-?\d+", text):
+        return TypedColumn("integer" if abs(int(text)) < 2**31 else "long", False)
+    if re.fullmatch(r"-?\d+\.\d+", text):
+        return TypedColumn(None, False)
+    return TypedColumn("string", False)
+
+
+def _cast(inner: TypedColumn, to: Any) -> TypedColumn:
+    if inner.nullable is not False:
+        return TypedColumn(to, inner.nullable)
+    if inner.type == to or to == "string":
+        return TypedColumn(to, False)
+    if inner.type in _RANK and to in _RANK:
+        return TypedColumn(to, False)
+    if inner.type == "string" and to not in (None, "binary"):
+        return TypedColumn(to, True)
+    if (inner.type, to) in (("timestamp", "date"), ("date", "timestamp")):
+        return TypedColumn(to, False)
+    return TypedColumn(to, None)
+
+
+def _field(base: TypedColumn, name: str) -> TypedColumn:
+    fields = base.type.get("fields", ()) if isinstance(base.type, dict) else ()
+    found = next((f for f in fields if f["name"] == name), None)
+    if found is None:
+        return UNKNOWN
+    return TypedColumn(found["type"], any_null([base.nullable, found.get("nullable")]))
+
+
+def any_null(values: list[bool | None]) -> bool | None:
+    """Return whether one of several can be null; None where that hangs on an unknown one."""
+    if any(values):
+        return True
+    return None if None in values else False
+
+
+def _call(term: Term, attributes: Attributes) -> TypedColumn:
+    name = term.name.lower()
+    if name in ("window", "session_window"):
+        return TypedColumn(WINDOW, False)
+    parts = [typed(a, attributes) for a in term.args]
+    if name in ("struct", "named_struct"):
+        return _struct(term, parts)
+    known = name in _TYPE_OF or name in _AS_FIRST
+    kind = _TYPE_OF.get(name) or (parts[0].type if name in _AS_FIRST and parts else None)
+    return TypedColumn(kind, _null_of_call(name, known, [p.nullable for p in parts]))
+
+
+def _null_of_call(name: str, known: bool, parts: list[bool | None]) -> bool | None:
+    if name in _NEVER_NULL:
+        return False
+    if name in _ALWAYS_NULLABLE:
+        return True
+    if not known:
+        return None
+    if name in _ALL_NULL:
+        return False if False in parts else None if None in parts else True
+    return any_null(parts)
+
+
+def _struct(term: Term, parts: list[TypedColumn]) -> TypedColumn:
+    """Read `struct(a, x, b, y)`: names and values in turn."""
+    names = [a.text for a in term.args[::2]]
+    values = parts[1::2]
+    if len(names) != len(values) or any(v.type is None for v in values):
+        return TypedColumn(None, False)
+    fields = [
+        {"name": n, "type": v.type, "nullable": v.nullable, "metadata": {}}
+        for n, v in zip(names, values, strict=True)
+    ]
+    return TypedColumn({"type": "struct", "fields": fields}, False)
+
+
+def _binary(term: Term, attributes: Attributes) -> TypedColumn:
+    left, right = (typed(a, attributes) for a in term.args)
+    nullable = any_null([left.nullable, right.nullable])
+    if term.name in _COMPARISONS:
+        return TypedColumn("boolean", nullable)
+    if term.name == "<=>":
+        return TypedColumn("boolean", False)
+    if term.name == "||":
+        return TypedColumn("string", nullable)
+    if term.name in ("/", "%", "div"):
+        nullable = True
+    return TypedColumn(_arithmetic(term.name, left.type, right.type), nullable)
+
+
+def _arithmetic(name: str, left: Any, right: Any) -> Any:
+    if left in ("timestamp", "date") and name in "+-" and right != left:
+        return left
+    if left in _RANK and right in _RANK:
+        if name == "/":
+            return "double"
+        return _RANK[max(_RANK.index(left), _RANK.index(right))]
+    return None
+
+
+def _case(parts: list[TypedColumn]) -> TypedColumn:
+    """Read condition, value, condition, value, ..., else."""
+    values = [*parts[1::2], *([parts[-1]] if len(parts) % 2 else [])]
+    kinds = [v.type for v in values if v.type is not None]
+    kind = kinds[0] if kinds and all(k == kinds[0] for k in kinds) else None
+    without_else = len(parts) % 2 == 0
+    nullable = True if without_else else any_null([v.nullable for v in values])
+    return TypedColumn(kind, nullable)

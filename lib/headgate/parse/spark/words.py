@@ -1,0 +1,59 @@
+"""Cut a list of arguments at its commas, and a list's brackets off."""
+
+from __future__ import annotations
+
+import re
+
+_OPEN, _SHUT = "([{", ")]}"
+_CUT_AT = re.compile(r"[()\[\]{},]")
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of `text` between commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for match in _CUT_AT.finditer(text):
+        mark = match.group()
+        if mark in _OPEN:
+            depth += 1
+        elif mark in _SHUT:
+            depth = max(depth - 1, 0)
+        elif depth == 0:
+            parts.append(text[start : match.start()].strip())
+            start = match.end()
+    last = text[start:].strip()
+    return [*parts, last] if last or parts else []
+
+
+def listed(text: str) -> list[str]:
+    """Return the items of `[a, b]`, of `List(a, b)`, or of `a, b` itself."""
+    text = text.strip()
+    for opener, shut in (("[", "]"), ("List(", ")"), ("ArrayBuffer(", ")")):
+        if text.startswith(opener) and text.endswith(shut):
+            return split(text[len(opener) : -1])
+    return split(text)
+
+
+def named(text: str) -> dict[str, str]:
+    """Return `key=value` pairs of `(keys=[k], functions=[count(1)])`."""
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    pairs = (part.partition("=") for part in split(text))
+    return {key.strip(): value.strip() for key, sign, value in pairs if sign}
+
+
+def first_bracket(text: str) -> tuple[str, str, str]:
+    """Return what stands before the first `[...]`, inside it and after it."""
+    begin = text.find("[")
+    if begin < 0:
+        return text, "", ""
+    depth = 0
+    for match in _CUT_AT.finditer(text, begin):
+        mark = match.group()
+        if mark in _OPEN:
+            depth += 1
+        elif mark in _SHUT:
+            depth -= 1
+            if depth == 0:
+                return text[:begin], text[begin + 1 : match.start()], text[match.end() :]
+    return text[:begin], text[begin + 1 :], ""

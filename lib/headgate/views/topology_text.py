@@ -1,0 +1,111 @@
+"""A topology for people at a terminal: a tree from the sink up, and tables of what it holds."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from headgate.model.schema import Schema
+from headgate.model.topology import Node, NodeKind, Topology
+from headgate.model.version import Version
+
+_SIGNS = {
+    NodeKind.SOURCE: "◀",
+    NodeKind.TRANSFORM: "•",
+    NodeKind.REPARTITION: "⇄",
+    NodeKind.STATE_STORE: "▤",
+    NodeKind.SINK: "▶",
+}
+
+
+def topology_text(version: Version) -> RenderableType:
+    """Return the whole view; warnings are not part of it."""
+    parts: list[RenderableType] = [_heading(version), *_trees(version.topology)]
+    if version.sources:
+        parts.append(_sources(version))
+    if version.stateful:
+        parts.append(_stores(version))
+    return Group(*parts)
+
+
+def _heading(version: Version) -> Text:
+    words = [version.name or "(unnamed)", version.engine.value]
+    if version.output_mode:
+        words.append(f"{version.output_mode.lower()} mode")
+    if version.progress and version.progress.last_commit_batch is not None:
+        words.append(f"batch {version.progress.last_commit_batch} committed")
+    return Text(" · ".join(words), style="bold")
+
+
+def _trees(topology: Topology) -> list[Tree]:
+    """Return a tree for each node that feeds nothing; what a node needs hangs below it.
+
+    The graph is walked without recursion; a node that feeds several is written out once.
+    """
+    inputs: dict[str, list[str]] = {}
+    stores = {n.id for n in topology.nodes if n.kind is NodeKind.STATE_STORE}
+    feeding = set()
+    for edge in topology.edges:
+        upward = (edge.source, edge.target) if edge.target in stores else (edge.target, edge.source)
+        inputs.setdefault(upward[0], []).append(upward[1])
+        feeding.add(upward[1])
+    nodes = {n.id: n for n in topology.nodes}
+    out = []
+    seen: set[str] = set()
+    for root in (n for n in topology.nodes if n.id not in feeding):
+        tree = Tree(_line(root))
+        out.append(tree)
+        stack = [(tree, below) for below in inputs.get(root.id, [])[::-1]]
+        while stack:
+            branch, key = stack.pop()
+            again = key in seen
+            child = branch.add(_line(nodes[key]) if not again else Text(f"↑ {nodes[key].label}"))
+            seen.add(key)
+            if not again:
+                stack.extend((child, below) for below in inputs.get(key, [])[::-1])
+    return out
+
+
+def _line(node: Node) -> Text:
+    sign = _SIGNS[node.kind]
+    text = Text.assemble((f"{sign} ", "dim"), (node.operator, "bold"), f" {node.label}")
+    if node.kind is NodeKind.REPARTITION and node.details.get("partitions") is not None:
+        text.append(f" ({node.details['partitions']})")
+    return text
+
+
+def _sources(version: Version) -> Table:
+    table = Table(
+        "source", "format", "reads", "from", "offsets", title="Sources", title_justify="left"
+    )
+    for source in version.sources or ():
+        reads = ", ".join(source.topics) or source.pattern or source.path or ""
+        start, now = (_offsets(o) for o in (source.start_offsets, source.offsets))
+        name = source.name or f"s{source.position}"
+        table.add_row(name, source.format or "?", reads, start, now)
+    return table
+
+
+def _offsets(offsets: object) -> str:
+    text = "" if offsets is None else str(offsets)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _stores(version: Version) -> Table:
+    table = Table("id", "operator", "store", "key", "value", title="State", title_justify="left")
+    for operator in version.stateful or ():
+        for store in operator.stores:
+            table.add_row(
+                str(operator.operator_id),
+                operator.name or operator.kind.value,
+                store.store,
+                _schema(store.key_schema),
+                _schema(store.value_schema),
+            )
+    return table
+
+
+def _schema(schema: Schema | None) -> str:
+    return "?" if schema is None else schema.describe()
