@@ -17,10 +17,24 @@ _MODE = re.compile(r"^(?:partial|merge|finalmerge)_")
 _INTEGRAL = frozenset(("byte", "short", "integer", "long"))
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _MOMENTS = frozenset(["stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"])
-_AS_INPUT = frozenset(["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"])
+_AS_INPUT = frozenset(
+    ["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
+)
 _FIRST = frozenset(["first", "last", "any_value", "first_value", "last_value"])
 _BINARY = frozenset(
-    ["collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile", "median", "mode", "hll_sketch_agg", "bitmap_construct_agg", "listagg", "array_agg"]
+    [
+        "collect_list",
+        "collect_set",
+        "percentile",
+        "percentile_approx",
+        "approx_percentile",
+        "median",
+        "mode",
+        "hll_sketch_agg",
+        "bitmap_construct_agg",
+        "listagg",
+        "array_agg",
+    ]
 )
 
 

@@ -16,6 +16,12 @@ from headgate.parse.spark.term import Term
 UNKNOWN = TypedColumn(None, None)
 Attributes = Callable[[int], TypedColumn | None]
 
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a table that is written as one text."""
+    return frozenset(text.split())
+
+
 _SQL_WORDS = {
     "int": "integer",
     "bigint": "long",
@@ -36,16 +42,50 @@ _RESULT = {
 }
 _TYPE_OF = {name: kind for kind, names in _RESULT.items() for name in names.split()}
 _AS_FIRST = frozenset(
-    ["coalesce", "nvl", "ifnull", "greatest", "least", "abs", "negative", "positive", "-", "+", "knownnullable", "knownnotnull", "knownfloatingpointnormalized", "normalizenanandzero", "promote_precision"]
+    [
+        "coalesce",
+        "nvl",
+        "ifnull",
+        "greatest",
+        "least",
+        "abs",
+        "negative",
+        "positive",
+        "-",
+        "+",
+        "knownnullable",
+        "knownnotnull",
+        "knownfloatingpointnormalized",
+        "normalizenanandzero",
+        "promote_precision",
+    ]
 )
 _NEVER_NULL = frozenset(
     ["isnull", "isnotnull", "isnan", "hash", "xxhash64", "struct", "named_struct", "knownnotnull"]
 )
 _ALWAYS_NULLABLE = frozenset(
-    ["regexp_extract", "to_date", "from_unixtime", "unix_timestamp", "get_json_object", "next_day", "last_day", "date_trunc", "trunc", "knownnullable", "to_timestamp", "ln", "log", "log10", "ascii"]
+    [
+        "regexp_extract",
+        "to_date",
+        "from_unixtime",
+        "unix_timestamp",
+        "get_json_object",
+        "next_day",
+        "last_day",
+        "date_trunc",
+        "trunc",
+        "knownnullable",
+        "to_timestamp",
+        "ln",
+        "log",
+        "log10",
+        "ascii",
+    ]
 )
 _ALL_NULL = frozenset(["coalesce", "nvl", "ifnull", "greatest", "least"])
-_COMPARISONS = frozenset(["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"])
+_COMPARISONS = frozenset(
+    ["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"]
+)
 _TIME = {"type": "timestamp", "nullable": True, "metadata": {}}
 WINDOW = {
     "type": "struct",
