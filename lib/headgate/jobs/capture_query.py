@@ -32,7 +32,8 @@ _SETTINGS = {
     "spark.sql.maxMetadataStringLength": _UNCUT,
     # `SELECT ... FROM json.`path`` would read the path for its schema.
     "spark.sql.runSQLOnFiles": "false",
-    "spark.sql.repl.eagerEval.enabled": "false",
+    # Plans name the zone; it shall not depend on where a capture runs, unless the function says so.
+    "spark.sql.session.timeZone": "UTC",
 }
 
 
@@ -48,16 +49,13 @@ def main() -> None:
         error = str(caught)
     except Exception as caught:
         traceback.print_exc(file=sys.stderr)
-        error = f"{options.entry_point} was called, but not recorded: {refusal(caught)}"
+        reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
+        error = f"{options.entry_point} was called, but not recorded: {reason}"
     outcome = into / "outcome.json"
     outcome.write_text(json.dumps({"error": error}), encoding="utf-8")
     sys.stderr.flush()
     # Python's exit would wait for threads that the function may have left behind.
     os._exit(0)
-
-
-def refusal(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
 
 
 def _options() -> argparse.Namespace:

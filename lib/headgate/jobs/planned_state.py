@@ -36,6 +36,7 @@ def planned_state(df: Any, output_mode: str, scratch: Path) -> list[dict[str, An
 
 def plan_first_batch(df: Any, output_mode: str, state: Path) -> Any:
     """Plan batch 0 as `MicroBatchExecution` does, with `state` as the folder of the state."""
+    _log_first_offsets(state.parent)
     jvm = df.sparkSession._jvm
     session = df.sparkSession._jsparkSession.cloneSession()
     for key, value in _AS_IN_A_RUN.items():
@@ -53,6 +54,13 @@ def plan_first_batch(df: Any, output_mode: str, state: Path) -> Any:
         False,
     )
     return planned.executedPlan()
+
+
+def _log_first_offsets(checkpoint: Path) -> None:
+    """Write the entry of batch 0, which stands in the log before a batch is planned."""
+    entry = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})
+    (checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
+    (checkpoint / "offsets" / "0").write_text(f"v1\n{entry}\n", encoding="utf-8")
 
 
 def mode_object(jvm: Any, output_mode: str) -> Any:

@@ -14,8 +14,7 @@ from headgate.jobs.unstarted import Unstarted
 from headgate.jobs.used_functions import UsedFunctions
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
-# Options that say how the query runs, not what its sink is.
-_NOT_THE_SINKS = frozenset({"checkpointlocation", "queryname"})
+_CHECKPOINT = "checkpointlocation"
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 
 
@@ -37,7 +36,7 @@ def record(
         **_writing(query),
         "name": query.name if query else None,
         "spark_version": df.sparkSession.version,
-        **_judged(df, query, into / "state"),
+        **_judged(df, query, into / "checkpoint" / "state"),
         "functions": used.in_plan(_function_names(logical))
         + (used.of_sink(query.writer) if query else []),
     }
@@ -85,20 +84,16 @@ def _source_name(leaf: Any) -> str | None:
 
 
 def _sink(query: Unstarted) -> dict[str, Any]:
+    """Return the sink; `format` may be foreach or foreachBatch, `queryname` is a memory table."""
     writer = query.writer._jwrite
     options = case_kept(field(writer, "extraOptions"))
     by = option(field(writer, "partitioningColumns"))
     sink = {
-        "format": _sink_format(query),
-        "options": {k: v for k, v in options.items() if k.lower() not in _NOT_THE_SINKS},
+        "format": str(field(writer, "source")),
+        "options": {k.lower(): v for k, v in options.items() if k.lower() != _CHECKPOINT},
         "partition_by": [str(column) for column in elements(by)] if by is not None else None,
     }
     return sink | ({"table": query.table} if query.table else {})
-
-
-def _sink_format(query: Unstarted) -> str:
-    """Return the format: foreach and foreachBatch are written to the writer's own field too."""
-    return str(field(query.writer._jwrite, "source"))
 
 
 def _writing(query: Unstarted | None) -> dict[str, Any]:
@@ -139,14 +134,26 @@ def _duration(milliseconds: int) -> str:
 
 
 def _judged(df: Any, query: Unstarted | None, scratch: Path) -> dict[str, Any]:
-    """Return `state`, or None for it and `error` where Spark would not start this query."""
+    """Return `state`; None where it can't be planned, and then `error` or `state_error` says why.
+
+    `error` is a refusal that Spark itself has a condition for: the query would not start either.
+    """
     mode = str(field(query.writer._jwrite, "outputMode").toString()) if query else "Append"
     try:
         if query is not None:
             _check(df, query, mode)
         return {"state": planned_state(df, mode, scratch)}
     except Exception as error:
-        return {"state": None, "error": refusal(error)}
+        key = "error" if _condition(error) else "state_error"
+        return {"state": None, key: refusal(error)}
+
+
+def _condition(error: Exception) -> str | None:
+    thrown = getattr(error, "java_exception", error)
+    try:
+        return thrown.getCondition() or None
+    except Exception:  # no Spark error, or one of before conditions
+        return None
 
 
 def _check(df: Any, query: Unstarted, mode: str) -> None:
