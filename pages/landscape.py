@@ -17,8 +17,8 @@ from headgate.views.compose import compose
 from headgate.views.scene import Lens
 from headgate.views.scene_landscape import Level, live_notes, sketch_landscape, usual_level
 
+# Seconds between two looks at the cluster.
 REFRESH = 5
-"""Seconds between two looks at the cluster."""
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def _page(context: Context) -> None:
     version = data.stored_version(context, pipeline, row.number)
     sketch = sketch_topology(version, name=pipeline)
     with head:
-        title(pipeline, _summary(version))
+        title("Topology", _summary(version))
     with find:
         query = search(TopologyKey.SEARCH)
     with focus:
@@ -101,7 +101,7 @@ def _pick_version(rows: tuple[VersionRow, ...]) -> VersionRow:
 def _summary(version: Version) -> str:
     subtopologies = len(version.topology.subtopologies())
     nodes = len(version.topology.nodes)
-    return f"{version.engine}, {subtopologies} sub-topologies, {nodes} nodes"
+    return f"{subtopologies} sub-topologies, {nodes} nodes"
 
 
 def _no_version(pipeline: str) -> None:

@@ -45,6 +45,6 @@ def capture_dialog(context: Context, pipeline: str) -> None:
     st.page_link(
         "pages/topology.py",
         label="Show it",
-        icon=":material/schema:",
+        icon=":material/hub:",
         query_params={TopologyKey.PIPELINE: chosen, TopologyKey.VERSION: str(number)},
     )

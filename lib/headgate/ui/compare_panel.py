@@ -61,8 +61,10 @@ def _all(found: Comparison, sketch: Sketch) -> None:
 
 def _node(found: Comparison, sketch: Sketch, node: SketchNode) -> None:
     node_heading(sketch, node.id)
-    st.html(markup.status(node.status))
-    for finding in about(found.report, sketch, node.id):
+    findings = about(found.report, sketch, node.id)
+    if not findings:
+        st.html(markup.status(node.status))
+    for finding in findings:
         finding_card(finding)
     was = found.before.topology.node(node.before or "")
     now = found.after.topology.node(node.after or "")

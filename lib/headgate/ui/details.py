@@ -24,6 +24,7 @@ ICONS = {
     Look.STORE: ":material/database:",
     Look.SINK: ":material/last_page:",
     Look.GROUP: ":material/grid_view:",
+    Look.PIPELINE: ":material/account_tree:",
     Look.READER: ":material/group:",
 }
 WORDS = {

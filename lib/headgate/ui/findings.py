@@ -53,6 +53,7 @@ def findings_list(report: Report, sketch: Sketch) -> None:
             args=(number, node.id if node else None),
             width="stretch",
             type="tertiary",
+            wrap=True,
         )
 
 

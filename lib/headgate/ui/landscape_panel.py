@@ -63,28 +63,21 @@ def _overview(landscape: Landscape, seen: Seen) -> None:
         st.html(markup.quiet("Kafka has not answered yet."))
     with st.container(key="neighbours", gap=None):
         for pipeline in landscape.pipelines:
-            _overview_row(landscape, pipeline)
+            _overview_row(pipeline)
     if landscape.at:
         st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
         st.html(markup.section("Remarks") + markup.bullets(remarks))
 
 
-def _overview_row(landscape: Landscape, pipeline: LandscapePipeline) -> None:
+def _overview_row(pipeline: LandscapePipeline) -> None:
     first = next(iter(pipeline.nodes), f"{pipeline.name}/pipeline")
     st.button(
         plain(pipeline.name), key=f"overview-{pipeline.name}", type="tertiary",
         icon=":material/account_tree:", on_click=select, args=(first,), width="stretch",
     )  # fmt: skip
-    st.html(
-        markup.facts(
-            [
-                ("Owner", pipeline.owner),
-                ("Engine", pipeline.engine.value),
-                ("Lag", count(pipeline.lag) if pipeline.lag is not None else pipeline.note),
-            ]
-        )
-    )
+    lag = f"lag {count(pipeline.lag)}" if pipeline.lag is not None else pipeline.note
+    st.html(markup.beneath(" · ".join(filter(None, (pipeline.engine, pipeline.owner, lag)))))
 
 
 def _pipeline_of(
@@ -155,7 +148,7 @@ def _node_of_pipeline(pipeline: LandscapePipeline, node: LandscapeNode | None) -
     ]
     st.html(markup.facts(rows))
     for page, label, icon in (
-        ("topology", "Open its topology", ":material/schema:"),
+        ("topology", "Open its topology", ":material/hub:"),
         ("reprocess", "Reprocess it", ":material/replay:"),
     ):
         st.page_link(

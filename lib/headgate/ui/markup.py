@@ -40,7 +40,7 @@ def _value(value: object) -> str:
         return code(value)
     if isinstance(value, list | tuple):
         return "<br>".join(_value(v) for v in value)
-    return escape(str(value))
+    return rich(str(value))
 
 
 class Code(str):
@@ -61,7 +61,12 @@ def section(text: str) -> str:
 
 def quiet(text: str) -> str:
     """Return a muted line."""
-    return f'<div class="hg-quiet">{escape(text)}</div>'
+    return f'<div class="hg-quiet">{rich(text)}</div>'
+
+
+def beneath(text: str) -> str:
+    """Return a muted line that belongs to the button above it."""
+    return f'<div class="hg-beneath">{escape(text)}</div>'
 
 
 def tone(name: str) -> str:
@@ -98,9 +103,16 @@ def change(title: str, before: str, after: str) -> str:
     return f'<div class="hg-change"><b>{escape(title)}</b>{was}{now}</div>'
 
 
+def rich(text: str) -> str:
+    """Return text with what stands in backticks as code."""
+    return "".join(
+        code(part) if number % 2 else escape(part) for number, part in enumerate(text.split("`"))
+    )
+
+
 def say(text: str, name: str) -> str:
     """Return a sentence in the hue of a status."""
-    return f'<div class="hg-say" {tone(name)}>{escape(text)}</div>'
+    return f'<div class="hg-say" {tone(name)}>{rich(text)}</div>'
 
 
 def verdict(glyph: str, word: str, sentence: str, name: str) -> str:
@@ -108,7 +120,7 @@ def verdict(glyph: str, word: str, sentence: str, name: str) -> str:
     loud = " loud" if name == Status.SILENTLY_WRONG else ""
     return (
         f'<div class="hg-verdict{loud}" role="status" {tone(name)}><i>{escape(glyph)}</i>'
-        f"<div><b>{escape(word)}</b> {escape(sentence)}</div></div>"
+        f"<div><b>{escape(word)}</b> {rich(sentence)}</div></div>"
     )
 
 
@@ -119,7 +131,7 @@ def pill(word: str, name: str) -> str:
 
 def bullets(lines: Iterable[str]) -> str:
     """Return a list of sentences."""
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    items = "".join(f"<li>{rich(line)}</li>" for line in lines)
     return f'<ul class="hg-list">{items}</ul>' if items else ""
 
 
@@ -139,5 +151,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 
 
 def empty(title: str, *lines: str) -> str:
     """Return what a page shows while there is nothing to show: what to do about it."""
-    text = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    text = "".join(f"<p>{rich(line)}</p>" for line in lines)
     return f'<div class="hg-empty">{EMPTY_ICON}<h2>{escape(title)}</h2>{text}</div>'

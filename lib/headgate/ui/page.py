@@ -14,13 +14,16 @@ from headgate.ui.markup import header
 from headgate.usecases.context import Context, open_context
 
 PAGES = {
-    "landscape": ("Landscape", ":material/account_tree:"),
-    "topology": ("Topology", ":material/schema:"),
-    "compare": ("Compare", ":material/difference:"),
-    "reprocess": ("Reprocess", ":material/replay:"),
-    "runs": ("Runs", ":material/list_alt:"),
+    "landscape": "Landscape",
+    "topology": "Topology",
+    "compare": "Compare",
+    "reprocess": "Reprocess",
+    "runs": "Runs",
 }
-"""Every page by the name of its file: title and icon, in the order of the navigation."""
+"""Every page by the name of its file, in the order of the navigation.
+
+They have no icons: the browser would fetch a page's icon from the internet as its favicon.
+"""
 
 
 def navigate(root: Path) -> None:
@@ -30,8 +33,8 @@ def navigate(root: Path) -> None:
     itself as long as `st.navigation` was never called, so a gate must never come before this.
     """
     pages = [
-        st.Page(root / "pages" / f"{name}.py", title=title, icon=icon, default=name == "landscape")
-        for name, (title, icon) in PAGES.items()
+        st.Page(root / "pages" / f"{name}.py", title=title, default=name == "landscape")
+        for name, title in PAGES.items()
     ]
     chosen = st.navigation(pages, position="top")
     st.set_page_config(

@@ -41,6 +41,9 @@ def plan_verdict(plan: Plan) -> None:
 
 def plan_steps(plan: Plan) -> None:
     """Show the steps in order, and below each all its values."""
+    if not plan.steps:
+        st.html(markup.quiet("There are no steps."))
+        return
     st.html(markup.section("Steps") + _steps(plan.steps))
     for number, step in enumerate(plan.steps, start=1):
         if details := step.details():

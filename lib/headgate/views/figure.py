@@ -19,6 +19,7 @@ HUES: dict[str, str] = {
     Look.STORE: "#00775A",
     Look.SINK: "#A0447A",
     Look.GROUP: "#526077",
+    Look.PIPELINE: "#0F5FA8",
     Look.READER: "#7A5C00",
     Status.ADDED: "#00775A",
     Status.REMOVED: "#5B6675",

@@ -11,15 +11,21 @@ from headgate.views.routing import Placed, Router
 
 MAX_ZOOM = 1.15
 """Small graphs are not blown up beyond this."""
-MIXED_FLOW = 0.9
-"""How much less a picture is worth whose boxes flow across the rest ..."""
-COLUMNS = 0.97
-"""... unless it reads from left to right, box by box, each from top to bottom."""
+WORTH = {
+    (Flow.RIGHT, Flow.RIGHT): 1.0,
+    (Flow.DOWN, Flow.RIGHT): 0.98,
+    (Flow.DOWN, Flow.DOWN): 0.88,
+    (Flow.RIGHT, Flow.DOWN): 0.7,
+}
+"""What a picture is worth at equal zoom, by its flows (inside the boxes, between them).
+
+From left to right reads best; downwards, edges enter the boxes through their titles.
+"""
+READABLE = 0.75
+"""Below this zoom a picture is not shown whole at first, which counts against it."""
+CLIPPED = 0.8
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
-FLOWS = ((Flow.RIGHT, Flow.RIGHT), (Flow.DOWN, Flow.DOWN), (Flow.RIGHT, Flow.DOWN),
-         (Flow.DOWN, Flow.RIGHT))  # fmt: skip
-"""Directions to try: (inside the boxes, between them)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Spacing:
 
     inner_layer: float = 24.0
     inner_sibling: float = 14.0
-    outer_layer: float = 34.0
+    outer_layer: float = 42.0
     outer_sibling: float = 20.0
     left: float = 12.0
     top: float = 38.0
@@ -93,15 +99,14 @@ def best_layout(
     pairs = list(dict.fromkeys(edges))
     candidates = [
         lay_out(items, pairs, inner=i, outer=o, box_widths=box_widths, spacing=spacing)
-        for i, o in FLOWS
+        for i, o in WORTH
     ]
     return max(candidates, key=lambda c: round(_worth(c, view), 6))
 
 
 def _worth(layout: Layout, view: tuple[float, float]) -> float:
-    if layout.inner is layout.outer:
-        return layout.zoom(view)
-    return layout.zoom(view) * (COLUMNS if layout.outer is Flow.RIGHT else MIXED_FLOW)
+    zoom = layout.zoom(view)
+    return zoom * WORTH[layout.inner, layout.outer] * (1.0 if zoom >= READABLE else CLIPPED)
 
 
 def lay_out(

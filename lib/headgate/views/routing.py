@@ -61,20 +61,27 @@ class Router:
         return tuple((y, x) for x, y in points) if turned else tuple(points)
 
     def _step_out(self, node: str, towards: float, turned: bool) -> list[Point]:
-        """Leave between the rows where a sibling stands in front."""
+        """Leave the box at the node's own height, or between the rows if a sibling is in front."""
         here = _along(self.nodes[node], turned)
-        if here.cluster is None or not self._blocked(node, turned, 1):
+        if here.cluster is None:
             return []
+        if not self._blocked(node, turned, 1):
+            x, y, width, height = self.boxes[here.cluster]
+            border = y + height if turned else x + width
+            return [(border, here.y)] if border - here.x - here.width / 2 > STEP_OUT else []
         side = here.y + (1 if towards >= 0 else -1) * (here.height / 2 + self.aisle)
         x, y, width, height = self.boxes[here.cluster]
         far = (y + height if turned else x + width) - INSET
         return [(here.x + here.width / 2 + STEP_OUT, side), (far, side)]
 
     def _step_in(self, node: str, towards: float, turned: bool) -> list[Point]:
-        """Arrive between the rows where a sibling stands before it."""
+        """Enter the box at the node's own height, or between the rows if a sibling is before it."""
         here = _along(self.nodes[node], turned)
-        if here.cluster is None or not self._blocked(node, turned, -1):
+        if here.cluster is None:
             return []
+        if not self._blocked(node, turned, -1):
+            border = self.boxes[here.cluster][1 if turned else 0]
+            return [(border, here.y)] if here.x - here.width / 2 - border > STEP_OUT else []
         side = here.y + (1 if towards > 0 else -1) * (here.height / 2 + self.aisle)
         x, y, _, _ = self.boxes[here.cluster]
         near = (y if turned else x) + INSET

@@ -29,6 +29,7 @@ class Look(StrEnum):
     SOURCE = "source"
     SINK = "sink"
     GROUP = "group"
+    PIPELINE = "pipeline"
     READER = "reader"
 
 
@@ -41,7 +42,8 @@ LOOK_WORDS: dict[Look, str] = {
     Look.REPARTITION: "Repartition",
     Look.STORE: "State store",
     Look.SINK: "Sink",
-    Look.GROUP: "Group of nodes",
+    Look.GROUP: "Closed sub-topology",
+    Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
 }
 """The word of each look, in the order of the legend."""

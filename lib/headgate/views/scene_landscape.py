@@ -10,6 +10,7 @@ from headgate.landscape.landscape import (
     LandscapeNode,
     LandscapePipeline,
 )
+from headgate.model.version import Engine
 from headgate.views.looks import look_of
 from headgate.views.numbers import count
 from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
@@ -74,7 +75,9 @@ def _stand_in(node: LandscapeNode, level: Level) -> str:
 
 def _node(node: LandscapeNode, shown_as: str) -> SketchNode:
     if shown_as.startswith(PIPELINE) or node.kind is LandscapeKind.PIPELINE:
-        return SketchNode(id=shown_as, look=Look.GROUP, label=node.pipeline or node.label)
+        plain = node.kind is LandscapeKind.PIPELINE and node.operator == Engine.CONSUMER_GROUP
+        look = Look.READER if plain else Look.PIPELINE
+        return SketchNode(id=shown_as, look=look, label=node.pipeline or node.label)
     if node.kind is LandscapeKind.TOPIC:
         return SketchNode(id=shown_as, look=Look.TOPIC, label=node.label)
     if node.kind is LandscapeKind.GROUP:

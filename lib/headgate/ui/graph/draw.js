@@ -15,10 +15,14 @@ function describe(node, words) {
   return parts;
 }
 
-function drawBox(box) {
+function drawArea(box) {
+  return `<g class="box"><rect class="area" rx="12" x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}"/></g>`;
+}
+
+/* Headers lie above the edges, which may have to pass beneath a title. */
+function drawHeader(box) {
   const room = Math.min(box.width - 12, box.title.length * 7.9 + 70);
   return `<g class="box" data-id="${escaped(box.id)}">
-    <rect class="area" rx="12" x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}"/>
     <g class="header" data-box="${escaped(box.id)}" role="button" tabindex="0" aria-expanded="true" aria-label="Collapse ${escaped(box.title)} ${escaped(box.detail)}">
       <rect rx="6" x="${box.x + 6}" y="${box.y + 6}" width="${room}" height="24"/>
       <path d="M${box.x + 15} ${box.y + 16}l3.5 3.5 3.5-3.5"/>
@@ -75,7 +79,7 @@ function drawNode(node, words) {
 
 function drawWorld(scene, words) {
   const edges = [...scene.edges].sort((a, b) => (a.status !== "same") - (b.status !== "same"));
-  return scene.boxes.map(drawBox).join("") + edges.map(drawEdge).join("") +
+  return scene.boxes.map(drawArea).join("") + edges.map(drawEdge).join("") + scene.boxes.map(drawHeader).join("") +
     scene.nodes.map((node) => drawNode(node, words)).join("");
 }
 
