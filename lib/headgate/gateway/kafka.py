@@ -177,7 +177,7 @@ class Kafka:
         try:
             listing = kafka_groups.list_all(self.admin, deadline, warnings)
         except KafkaException as error:
-            warnings.failed("list", {"groups": kafka_error(error)})
+            warnings.failed("The list", {"groups": kafka_error(error)})
             return {}
         groups = kafka_groups.read_groups(self.admin, listing.ids, listing, deadline, warnings)
         return self._completed(groups, warnings)
@@ -194,7 +194,7 @@ class Kafka:
         }
 
     def _told(self, unknown: list[str], warnings: Warnings) -> dict[str, Group]:
-        names = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+        names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
                 f"Type and members of {names} can't be told (a share or streams group): Kafka's "

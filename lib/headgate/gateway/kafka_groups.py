@@ -40,10 +40,10 @@ def list_all(admin: AdminClient, deadline: Deadline, warnings: Warnings) -> List
     named = {g.id: g for g in _list_groups(admin, deadline)}
     future = admin.list_consumer_groups(request_timeout=deadline.left)
     done, failed = gather({"groups": future}, deadline)
-    warnings.failed("list", failed)
+    warnings.failed("The list", failed)
     typed = {g.group_id: g for g in done["groups"].valid} if done else {}
     for error in done["groups"].errors if done else ():
-        warnings.failed("list", {"groups": error.args[0]})
+        warnings.failed("The list", {"groups": error.args[0]})
     return Listing(named, typed)
 
 
@@ -65,8 +65,8 @@ def read_groups(
     wanted = sorted(ids)
     offsets, no_offsets = committed(admin, wanted, deadline)
     described, undescribed = _describe(admin, wanted, deadline)
-    warnings.failed("group", undescribed)
-    warnings.failed("offsets of group", no_offsets)
+    warnings.failed("Members", undescribed)
+    warnings.failed("Committed offsets", no_offsets)
     return {i: group_from(i, listing, described.get(i), offsets.get(i, ())) for i in wanted}
 
 

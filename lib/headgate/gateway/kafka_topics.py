@@ -14,13 +14,14 @@ from headgate.model.cluster import Partition, Topic
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]
+NAMES = 5
 TRIES = 3
 PAUSE = 0.2
 INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
 class Warnings:
-    """What could not be read, one sentence per topic or group and reason."""
+    """What could not be read, one sentence per kind and reason."""
 
     def __init__(self) -> None:
         self._seen: dict[str, None] = {}
@@ -36,14 +37,24 @@ class Warnings:
         self._seen.setdefault(sentence)
 
     def failed(self, what: str, errors: Mapping[str, Any]) -> None:
-        """Say that `what` of each name could not be read, and why."""
+        """Say that `what` of these names could not be read, and why."""
+        by_reason: dict[str, list[str]] = {}
         for name, error in errors.items():
             self.errors.append(error)
-            self.add(f"{what} of {name} could not be read: {error.str()}.")
+            by_reason.setdefault(error.str(), []).append(name)
+        for reason, names in by_reason.items():
+            self.add(f"{what} of {some(names)} could not be read: {reason}.")
 
     def sentences(self) -> tuple[str, ...]:
         """Return the sentences in the order in which they came up."""
         return tuple(self._seen)
+
+
+def some(names: Iterable[str]) -> str:
+    """Return the first names, sorted, and how many more there are."""
+    ordered = sorted(names)
+    more = len(ordered) - NAMES
+    return ", ".join(ordered[:NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def list_offsets(
@@ -91,13 +102,13 @@ def read_topics(
 ) -> dict[str, Topic]:
     """Return the topics of `metadata` (librdkafka's, by name); what vanished since is left out."""
     alive = {name: topic for name, topic in metadata.items() if topic.error is None}
-    warnings.failed("topic", {n: t.error for n, t in metadata.items() if t.error is not None})
+    warnings.failed("Metadata", {n: t.error for n, t in metadata.items() if t.error is not None})
     parts = [(name, p) for name, topic in alive.items() for p in topic.partitions]
     offsets, no_offsets = begin_end(admin, parts, deadline)
     configs, no_configs = _configs(admin, alive, deadline)
     details, _ = _descriptions(admin, alive, deadline)
-    warnings.failed("offsets", no_offsets)
-    warnings.failed("settings", no_configs)
+    warnings.failed("Offsets", no_offsets)
+    warnings.failed("Settings", no_configs)
     return {
         name: _topic(alive[name], offsets, configs.get(name, {}), details.get(name))
         for name in sorted(alive)

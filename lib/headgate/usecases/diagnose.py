@@ -1,0 +1,166 @@
+"""Check what Headgate needs to work here, one aspect after the other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headgate.errors import HeadgateError, SetupError
+from headgate.gateway.jars import broker_class_path, jars_folder, spark_jars
+from headgate.gateway.java import OLDEST, read_java
+from headgate.model.registry import Pipeline
+from headgate.store import open_store
+from headgate.store.slots import Slot
+from headgate.usecases.context import Context, open_context
+from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_version import read_version
+
+PYTHON = (3, 11)
+
+
+class State(StrEnum):
+    """`note`: something works without it, and less well."""
+
+    OK = "ok"
+    NOTE = "note"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line; `remedy` is what to do, `exit_code` that of the error behind a failure, or 0."""
+
+    name: str
+    state: State
+    message: str
+    remedy: str | None = None
+    exit_code: int = 0
+
+
+def diagnose(config: str | None = None) -> tuple[Check, ...]:
+    """Check Python, Java, jars, the configuration, and what that names; never raises ours."""
+    return tuple(_all(config))
+
+
+def _all(config: str | None) -> Iterator[Check]:
+    yield _guarded("python", _python, "install Python 3.11 or newer")
+    yield _guarded("java", _java, f"install Java {OLDEST} or newer, or set JAVA_HOME")
+    yield _guarded("jars", _jars, "run `make setup`")
+    try:
+        context = open_context(config)
+    except HeadgateError as error:
+        yield _failed("configuration", error, "correct the file, or name another with --config")
+        return
+    yield _configuration(context)
+    yield _guarded("store", lambda: _store(context), "check [store] url")
+    yield _guarded("worker", lambda: _worker(context), None)
+    yield from _kafka(context)
+    for pipeline in context.registry.pipelines:
+        if pipeline.checkpoint:
+            yield _checkpoint(context, pipeline)
+
+
+def _guarded(name: str, check: Callable[[], Check], remedy: str | None) -> Check:
+    try:
+        return check()
+    except HeadgateError as error:
+        return _failed(name, error, remedy)
+
+
+def _failed(name: str, error: HeadgateError, remedy: str | None) -> Check:
+    code = error.exit_code
+    return Check(name=name, state=State.FAILED, message=str(error), remedy=remedy, exit_code=code)
+
+
+def _ok(name: str, message: str) -> Check:
+    return Check(name=name, state=State.OK, message=message)
+
+
+def _note(name: str, message: str, remedy: str) -> Check:
+    return Check(name=name, state=State.NOTE, message=message, remedy=remedy)
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < PYTHON:
+        raise SetupError(f"Python {version} is too old")
+    return _ok("python", f"Python {version}")
+
+
+def _java() -> Check:
+    java = read_java()
+    if java.major < OLDEST:
+        raise SetupError(f"Java {java.major} ({java.path}) is too old")
+    return _ok("java", f"Java {java.major} ({java.path})")
+
+
+def _jars() -> Check:
+    count = len(spark_jars())
+    broker_class_path()
+    return _ok("jars", f"Spark's Kafka connector ({count} jars) and Kafka's in {jars_folder()}")
+
+
+def _configuration(context: Context) -> Check:
+    registry = context.registry
+    if registry.path is None:
+        return _note(
+            "configuration",
+            "no headgate.toml here: no pipelines, no cluster",
+            "write one, or name it with --config or HEADGATE_CONFIG",
+        )
+    return _ok("configuration", f"{registry.path}, {_count(len(registry.pipelines), 'pipeline')}")
+
+
+def _store(context: Context) -> Check:
+    store = open_store(context.store_url)
+    try:
+        count = len(store.versions.list())
+        return _ok("store", f"{store.database.url}, {_count(count, 'version')}")
+    finally:
+        store.close()
+
+
+def _worker(context: Context) -> Check:
+    store = open_store(context.store_url)
+    try:
+        slot = Slot(store.database)
+        if not slot.is_free():
+            return _ok("worker", f"a worker holds {slot.name}")
+        return _note(
+            "worker",
+            f"no worker holds {slot.name}: versions are not re-read, a run starts a worker",
+            "start `headgate up`",
+        )
+    finally:
+        store.close()
+
+
+def _kafka(context: Context) -> Iterator[Check]:
+    if not context.registry.bootstrap_servers:
+        yield _note("kafka", "no cluster is named", "set bootstrap_servers under [kafka]")
+        return
+    try:
+        cluster = read_cluster(context)
+    except HeadgateError as error:
+        yield _failed("kafka", error, None)
+        return
+    counts = f"{_count(len(cluster.topics), 'topic')}, {_count(len(cluster.groups), 'group')}"
+    yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
+    for warning in cluster.warnings:
+        yield _note("kafka", warning.rstrip("."), "check the rights of this login, or the jars")
+
+
+def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
+    name = f"checkpoint of {pipeline.name}"
+    assert pipeline.checkpoint is not None
+    try:
+        read_version([pipeline.checkpoint], context=context)
+    except HeadgateError as error:
+        return _failed(name, error, "start the pipeline once, or correct `checkpoint`")
+    return _ok(name, pipeline.checkpoint)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

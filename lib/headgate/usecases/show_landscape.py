@@ -1,0 +1,76 @@
+"""Show all pipelines, topics and groups as one graph."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from headgate.errors import HeadgateError
+from headgate.landscape.build import build
+from headgate.landscape.landscape import Landscape
+from headgate.model.cluster import Cluster
+from headgate.model.registry import Pipeline
+from headgate.model.version import Version
+from headgate.store import open_store
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+READERS = 8
+
+
+def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
+    """Join the newest stored version of each registered pipeline with the cluster.
+
+    A pipeline without a stored version is shown as its checkpoint has it now. Offsets of a stored
+    version are as old as its last change, so those of Spark checkpoints are read anew; where one
+    can't be read its lag is unknown, and a warning says so. Without a cluster the warnings say
+    that Kafka was not read.
+    """
+    stored = _stored(context)
+    fresh, warnings = _fresh(context)
+    versions = {
+        name: _with_offsets_of(version, fresh.get(name)) for name, version in stored.items()
+    }
+    landscape = build(context.registry, {**fresh, **versions}, cluster)
+    return replace(landscape, warnings=(*landscape.warnings, *warnings))
+
+
+def _stored(context: Context) -> dict[str, Version]:
+    store = open_store(context.store_url)
+    try:
+        newest = {p.name: store.versions.newest(p.name) for p in context.registry.pipelines}
+    finally:
+        store.close()
+    return {name: version for name, version in newest.items() if version is not None}
+
+
+def _fresh(context: Context) -> tuple[dict[str, Version], list[str]]:
+    """Read all checkpoints side by side: remote ones take their time."""
+    pipelines = [p for p in context.registry.pipelines if p.checkpoint]
+    with ThreadPoolExecutor(READERS) as pool:
+        found = list(pool.map(lambda p: _read(context, p), pipelines))
+    pairs = list(zip(pipelines, found, strict=True))
+    versions = {p.name: v for p, v in pairs if isinstance(v, Version)}
+    warnings = [
+        f"The checkpoint of {p.name} could not be read, so its lag is not known: {error}."
+        for p, error in pairs
+        if isinstance(error, HeadgateError)
+    ]
+    return versions, warnings
+
+
+def _read(context: Context, pipeline: Pipeline) -> Version | HeadgateError:
+    assert pipeline.checkpoint is not None
+    try:
+        return read_version([pipeline.checkpoint], context=context)
+    except HeadgateError as error:
+        return error
+
+
+def _with_offsets_of(version: Version, fresh: Version | None) -> Version:
+    """Return the version with the fresh offsets, source by source; none is known without."""
+    now = {s.position: s.offsets for s in (fresh.sources or () if fresh else ())}
+    if version.sources is None:
+        return version if fresh is None else replace(version, sources=fresh.sources)
+    sources = tuple(replace(s, offsets=now.get(s.position)) for s in version.sources)
+    return replace(version, sources=sources)

@@ -1,0 +1,71 @@
+"""What the doctor says of a healthy set-up and of broken ones."""
+
+import pytest
+
+from headgate.usecases.diagnose import State, diagnose
+
+
+@pytest.fixture
+def write(tmp_path):
+    def toml(text):
+        path = tmp_path / "headgate.toml"
+        path.write_text(text)
+        return str(path)
+
+    return toml
+
+
+def by_name(checks):
+    return {c.name: c for c in checks}
+
+
+@pytest.mark.kafka
+def test_a_set_up_that_works(write, broker):
+    found = by_name(diagnose(write(f'[kafka]\nbootstrap_servers = "{broker}"\n')))
+    assert {n for n, c in found.items() if c.state is State.FAILED} == set()
+    assert found["kafka"].message.startswith(broker)
+    assert found["worker"].state is State.NOTE
+
+
+def test_a_cluster_that_does_not_answer_is_4(write):
+    found = by_name(diagnose(write('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n')))
+    assert (found["kafka"].state, found["kafka"].exit_code) == (State.FAILED, 4)
+    assert found["store"].state is State.OK
+
+
+def test_a_broken_file_is_2_and_names_the_line(write):
+    found = by_name(diagnose(write("[kafka]\nbootstrap_servers = 5\n")))
+    check = found["configuration"]
+    assert (check.state, check.exit_code) == (State.FAILED, 2)
+    assert "headgate.toml:2" in check.message
+    assert check.remedy and "python" in found
+
+
+def test_a_checkpoint_that_is_not_there(write):
+    text = '[[pipeline]]\nname = "city"\nengine = "spark"\ncheckpoint = "nowhere"\n'
+    check = by_name(diagnose(write(text)))["checkpoint of city"]
+    assert check.state is State.FAILED
+    assert check.remedy
+
+
+def test_a_held_slot_is_a_worker(write, tmp_path):
+    from headgate.store import open_store
+    from headgate.store.slots import Slot
+    from headgate.usecases.context import open_context
+
+    config = write("")
+    store = open_store(open_context(config).store_url)
+    slot = Slot(store.database)
+    assert slot.take()
+    try:
+        assert by_name(diagnose(config))["worker"].state is State.OK
+    finally:
+        slot.release()
+        store.close()
+
+
+def test_no_java_is_said(write, monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    check = by_name(diagnose(write("")))["java"]
+    assert (check.state, check.exit_code) == (State.FAILED, 2)
+    assert "install Java 17" in check.remedy
