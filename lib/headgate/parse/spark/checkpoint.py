@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from headgate.model.version import Progress, StateStore
@@ -19,12 +19,17 @@ _ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedSource:
-    """One entry of the offset log: a position, or a name in a v2 log; offsets as JSON."""
+    """One entry of the offset log: a position, or a name in a v2 log; offsets as JSON.
+
+    `advanced` says whether the newest logged batch took data from it, None where the batch before
+    is not there any more.
+    """
 
     position: int
     name: str | None = None
     offsets: Any = None
     start: Any = None
+    advanced: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +112,8 @@ def read_checkpoint(
     done = _newest(reader, [b for b in offset_batches if committed is not None and b <= committed])
     log = newest[1] if newest else None
     sources = _sources(reader, done[1] if done else log)
+    if sources is not None and newest is not None:
+        sources = _advanced(reader, sources, *newest)
     pinned = {k: str(v) for k, v in (log.metadata.get("conf", {}) if log else {}).items()}
     return Checkpoint(
         query_id=reader.read("metadata", lambda data: str(json.loads(data)["id"])),
@@ -185,6 +192,20 @@ def _sources(reader: _Reader, log: OffsetLog | None) -> tuple[LoggedSource, ...]
         )
         for position, (name, offsets) in enumerate(log.offsets)
     )
+
+
+def _advanced(
+    reader: _Reader, sources: tuple[LoggedSource, ...], batch: int, log: OffsetLog
+) -> tuple[LoggedSource, ...]:
+    """Say of each source whether the newest logged batch moved its offset; of batch 0, any does."""
+    before = reader.read(f"offsets/{batch - 1}", read_offsets) if batch > 0 else None
+    if before is None and batch > 0:
+        return sources
+    old = before.offsets if before else tuple((name, None) for name, _ in log.offsets)
+    if len(old) != len(log.offsets) or len(sources) != len(old):
+        return sources
+    moved = [was[1] != now[1] for was, now in zip(old, log.offsets, strict=True)]
+    return tuple(replace(s, advanced=m) for s, m in zip(sources, moved, strict=True))
 
 
 def _start(data: bytes) -> Any:

@@ -14,7 +14,10 @@ Part = tuple[str, Any]
 
 
 def collect_types(found: Any, types: Types) -> None:
-    """Note type and nullability of every attribute reference anywhere in `found`."""
+    """Note type and nullability of every attribute reference anywhere in `found`.
+
+    The deepest one counts, where the attribute begins: above an outer join it may be nullable.
+    """
     stack = [found]
     while stack:
         current = stack.pop()
@@ -24,7 +27,8 @@ def collect_types(found: Any, types: Types) -> None:
             if str(current.get("class", "")).endswith(".AttributeReference"):
                 number = _id(current.get("exprId"))
                 if number is not None and "dataType" in current:
-                    types[number] = TypedColumn(current["dataType"], bool(current.get("nullable")))
+                    kind = TypedColumn(current["dataType"], bool(current.get("nullable")))
+                    types.setdefault(number, kind)
             stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
 
 

@@ -27,7 +27,8 @@ def merge(shapes: Sequence[Shape]) -> Merged | None:
     ordered = sorted(shapes, key=lambda s: _STRUCTURE.index(_form(s)))
     base = _base(ordered)
     others = [s for s in ordered if s is not base]
-    by_facts = sorted([base, *others], key=lambda s: _rank(s, base))
+    resolved = [s for s in [base, *others] if _form(s) != "parsed"] or [base]
+    by_facts = sorted(resolved, key=lambda s: _rank(s, base))
     anchors = {key: _merged(key, anchor, by_facts) for key, anchor in base.anchors.items()}
     warnings = [w for other in others if (w := _contradiction(base, other))]
     return Merged(Shape(anchors, base.resolved), tuple(dict.fromkeys(warnings)))

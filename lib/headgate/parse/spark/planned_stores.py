@@ -1,4 +1,4 @@
-"""Give stateful operators the state schemas that their plans ask for, where no checkpoint has them."""
+"""Give stateful operators the state schemas that plans ask for, where no checkpoint has them."""
 
 from __future__ import annotations
 
