@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.parse.spark.captured_state import captured_operators
+from headgate.parse.spark.checkpoint import LoggedOperator
 from headgate.parse.spark.secrets import mask, mask_text
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
@@ -30,7 +32,10 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One `capture.json`; `error` is the session's own refusal, then nothing else is known."""
+    """One `capture.json`; `error` is the session's own refusal, `operators` the planned state.
+
+    With an `error` the rest is mostly unknown: `sources` is None where the query was never built.
+    """
 
     sources: tuple[SourceFacts, ...] | None = None
     sink_format: str | None = None
@@ -41,6 +46,7 @@ class Session:
     trigger: dict[str, Any] | None = None
     name: str | None = None
     error: str | None = None
+    operators: tuple[LoggedOperator, ...] | None = None
     engine_version: str | None = None
 
 
@@ -57,7 +63,7 @@ class Report:
 
 def read_session(found: Mapping[str, Any]) -> Session:
     """Return what a `capture.json` says; ValueError where a part has another shape."""
-    if "error" in found:
+    if "error" in found and "sources" not in found:
         return Session(error=str(found["error"]))
     sink = _mapping(found.get("sink"))
     options = _options(sink.get("options"))
@@ -74,6 +80,8 @@ def read_session(found: Mapping[str, Any]) -> Session:
         output_mode=_text(found.get("output_mode")),
         trigger=found["trigger"] if isinstance(found.get("trigger"), dict) else None,
         name=lowered.get("queryname") or _text(found.get("name")),
+        error=_text(found.get("error")),
+        operators=captured_operators(found.get("state")),
         engine_version=_text(found.get("spark_version") or found.get("engine_version")),
     )
 

@@ -21,6 +21,7 @@ from headgate.parse.spark.checkpoint import Checkpoint, LoggedOperator, LoggedSo
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.merge import merge
 from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.planned_stores import with_planned_schemas
 from headgate.parse.spark.relation import Relation
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import Report, Session, SourceFacts
@@ -54,12 +55,15 @@ def build_version(pieces: Pieces) -> Version:
     """Return the version; where pieces disagree the engine's own record wins, with a warning."""
     merged = merge(shapes(pieces.plans))
     shape = merged.shape if merged else None
-    session = pieces.session if pieces.session and not pieces.session.error else None
+    refused = pieces.session.error if pieces.session else None
+    session = pieces.session if pieces.session and pieces.session.sources is not None else None
     report = _report(pieces)
     mode = _output_mode(session, merged.shape if merged else None, pieces.plans)
     sources, source_warnings = _sources(shape, session, report, pieces.checkpoint)
     planned = stateful_operators(shape, mode) if shape else None
-    stateful, state_warnings = _stateful(planned, pieces.checkpoint)
+    stateful, state_warnings = _stateful(planned, pieces.checkpoint, session)
+    if stateful is not None:
+        stateful = with_planned_schemas(stateful, pieces.plans)
     sink = _sink(session, report, shape, mode)
     known = Known(
         sources={s.node: s for s in sources or () if s.node},
@@ -96,6 +100,7 @@ def build_version(pieces: Pieces) -> Version:
         progress=checkpoint.progress,
         evidence=pieces.evidence,
         warnings=tuple(dict.fromkeys(warnings)),
+        capture_error=refused,
     )
 
 
@@ -258,6 +263,7 @@ def _source(
         columns=tuple(c.name for c in relation.outputs) if relation else None,
         start_offsets=start,
         offsets=offsets,
+        advanced=log.advanced if log else None,
         node=anchor.id if anchor else None,
     )
 
@@ -281,10 +287,12 @@ def _by_topic(offsets: Any) -> bool:
 
 
 def _stateful(
-    planned: Mapping[str, StatefulOperator] | None, checkpoint: Checkpoint | None
+    planned: Mapping[str, StatefulOperator] | None,
+    checkpoint: Checkpoint | None,
+    session: Session | None,
 ) -> tuple[tuple[StatefulOperator, ...] | None, list[str]]:
-    """Join planned operators with those in the checkpoint by their number."""
-    logged = checkpoint.operators if checkpoint else None
+    """Join planned operators with those in the checkpoint, or in the capture, by their number."""
+    logged = checkpoint.operators if checkpoint else session.operators if session else None
     if logged is None:
         return (None if planned is None else tuple(planned.values())), []
     by_number = {o.operator_id: o for o in logged}

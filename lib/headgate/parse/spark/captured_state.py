@@ -1,0 +1,51 @@
+"""The state that a session planned for a query before its start, out of `capture.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headgate.model.schema import Field, Schema
+from headgate.model.version import StateStore
+from headgate.parse.spark.checkpoint import LoggedOperator
+
+
+def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
+    """Return the operators under `state`, as a checkpoint would have them; None without it.
+
+    The engine planned them itself, so their schemas are proven. ValueError where the shape is
+    another one.
+    """
+    if found is None:
+        return None
+    try:
+        return tuple(_operator(o) for o in found)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"its state is of another shape: {error!r}") from error
+
+
+def _operator(found: Mapping[str, Any]) -> LoggedOperator:
+    number = int(found["operator_id"])
+    return LoggedOperator(
+        operator_id=number,
+        name=found.get("name"),
+        stores=tuple(_store(s, number) for s in found["stores"]),
+        properties=found.get("properties") or {},
+    )
+
+
+def _store(found: Mapping[str, Any], number: int) -> StateStore:
+    """Return one store; a column family is known by its own name, as in a checkpoint."""
+    return StateStore(
+        store=str(found.get("column_family") or found["store"]),
+        operator_id=number,
+        key_schema=_schema(found["key_schema"]["fields"]),
+        value_schema=_schema(found["value_schema"]["fields"]),
+        partitions=found.get("partitions"),
+        prefix_columns=found.get("prefix_columns"),
+        proven=True,
+    )
+
+
+def _schema(fields: Sequence[Mapping[str, Any]]) -> Schema:
+    return Schema(tuple(Field(str(f["name"]), f["type"], bool(f["nullable"])) for f in fields))
