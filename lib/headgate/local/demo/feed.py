@@ -24,7 +24,7 @@ def main() -> None:
     """Write until SIGTERM."""
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    producer = Producer({"bootstrap.servers": kafka(), "linger.ms": 20, "enable.idempotence": True})
+    producer = Producer({"bootstrap.servers": kafka(), "linger.ms": 20})
     shop = Shop(time.time())
     if not has_orders(kafka()):
         shop = Shop(time.time() - HISTORY)

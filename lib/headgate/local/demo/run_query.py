@@ -68,8 +68,7 @@ def session(name: str, folder: Path) -> SparkSession:
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
     java = (
-        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "
-        f'"-Djava.io.tmpdir={temporary}"'
+        f'-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "-Djava.io.tmpdir={temporary}"'
     )
     settings = {
         "spark.jars": ",".join(map(str, spark_jars())),
