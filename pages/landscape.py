@@ -14,6 +14,7 @@ from headgate.ui.page import open_page, title
 from headgate.ui.state import collapsed
 from headgate.usecases.context import Context
 from headgate.views.compose import compose
+from headgate.views.numbers import plural
 from headgate.views.scene import Lens
 from headgate.views.scene_landscape import Level, live_notes, sketch_landscape, usual_level
 
@@ -91,8 +92,12 @@ def _pick_level(landscape: Landscape) -> Level:
 
 
 def _summary(landscape: Landscape) -> str:
-    pipelines, topics = len(landscape.pipelines), len(landscape.topics)
-    return f"{pipelines} pipelines, {topics} topics, {len(landscape.groups)} consumer groups"
+    counts = (
+        (len(landscape.pipelines), "pipeline"),
+        (len(landscape.topics), "topic"),
+        (len(landscape.groups), "consumer group"),
+    )
+    return ", ".join(plural(*c) for c in counts)
 
 
 main()

@@ -16,7 +16,7 @@ from headgate.ui.run_view import run_view, took
 from headgate.ui.state import select, selected
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import list_runs
-from headgate.views.numbers import short_time
+from headgate.views.numbers import plural, short_time
 
 SIGNS = {
     "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
@@ -35,7 +35,7 @@ def main() -> None:
 def _page(context: Context) -> None:
     rows = list_runs(context)
     active = sum(row.state.is_active for row in rows)
-    title("Runs", f"{len(rows)} runs, {active} under way")
+    title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
     if not rows:
         st.html(
             markup.empty(

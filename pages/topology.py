@@ -18,6 +18,7 @@ from headgate.ui.state import collapsed, selected
 from headgate.ui.version_facts import version_facts
 from headgate.usecases.context import Context
 from headgate.views.compose import compose
+from headgate.views.numbers import plural
 from headgate.views.scene import Lens, Sketch
 from headgate.views.scene_topology import sketch_topology
 
@@ -99,9 +100,9 @@ def _pick_version(rows: tuple[VersionRow, ...]) -> VersionRow:
 
 
 def _summary(version: Version) -> str:
-    subtopologies = len(version.topology.subtopologies())
+    parts = len(version.topology.subtopologies())
     nodes = len(version.topology.nodes)
-    return f"{subtopologies} sub-topologies, {nodes} nodes"
+    return f"{parts} sub-topolog{'y' if parts == 1 else 'ies'}, {plural(nodes, 'node')}"
 
 
 def _no_version(pipeline: str) -> None:

@@ -124,7 +124,9 @@ def orders_v1() -> Version:
 
 
 def _aggregate(functions: tuple[str, ...], kind: str) -> StatefulOperator:
-    key = Schema((Field("window", "struct<start:timestamp,end:timestamp>"), Field("city", "string")))
+    key = Schema(
+        (Field("window", "struct<start:timestamp,end:timestamp>"), Field("city", "string"))
+    )
     return StatefulOperator(
         kind=OperatorKind.AGGREGATE, name="stateStoreSave", operator_id=0, node="aggregate-city",
         keys=("window(s0.ordered_at, 1 hour)", "s0.city"), functions=functions,

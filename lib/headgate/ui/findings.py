@@ -44,10 +44,11 @@ def findings_list(report: Report, sketch: Sketch) -> None:
     """Show every finding as a button that selects it and its node."""
     for number, finding in enumerate(report.findings):
         node = sketch.node(place(finding, report, sketch))
+        where = node.label if node else "Whole pipeline"
         row = st.container(horizontal=True, gap="xsmall", key=f"finding-row-{number}")
         row.html(markup.badge(GLYPHS[finding.outcome], finding.outcome.word), width="content")
         row.button(
-            f"**{plain(node.label if node else 'Whole pipeline')}**  \n{plain(headline(finding))}",
+            f"**{plain(where)}**  \n{plain(headline(finding).replace('`', ''))}",
             key=f"finding-{number}",
             on_click=pick_finding,
             args=(number, node.id if node else None),

@@ -14,7 +14,7 @@ from headgate.plan.step import Step
 from headgate.ui import markup
 from headgate.ui.details import plain
 from headgate.ui.markup import Code
-from headgate.views.numbers import exact
+from headgate.views.numbers import exact, plural
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 PARTITIONS = "partitions"
@@ -31,10 +31,10 @@ def plan_verdict(plan: Plan) -> None:
     elif not plan.steps:
         line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
     elif stuck:
-        text = f"{len(plan.steps)} steps; {len(stuck)} of them can't be undone."
+        text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone."
         line = markup.verdict("?", "Can run.", text, "unknown")
     else:
-        text = f"{len(plan.steps)} steps, each of them can be undone."
+        text = f"{plural(len(plan.steps), 'step')}, each of them can be undone."
         line = markup.verdict("✓", "Can run.", text, "resumes")
     st.html(line)
 

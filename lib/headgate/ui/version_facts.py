@@ -9,7 +9,7 @@ from headgate.store.versions import VersionRow
 from headgate.ui import markup
 from headgate.ui.details import shown
 from headgate.ui.markup import Code, Rows
-from headgate.views.numbers import short_time
+from headgate.views.numbers import plural, short_time
 
 
 def version_facts(version: Version, row: VersionRow | None = None) -> None:
@@ -22,8 +22,8 @@ def version_facts(version: Version, row: VersionRow | None = None) -> None:
     if version.warnings:
         st.html(markup.section("Remarks") + markup.bullets(version.warnings))
     if version.evidence:
-        st.html(markup.section("Read from"))
-        st.html(markup.facts((e.kind, Code(e.path)) for e in version.evidence))
+        lines = [f"{e.kind} `{e.path}`" for e in version.evidence]
+        st.html(markup.section("Read from") + markup.bullets(lines))
 
 
 def _rows(version: Version, row: VersionRow | None) -> Rows:
@@ -32,9 +32,9 @@ def _rows(version: Version, row: VersionRow | None) -> Rows:
     yield "Engine", " ".join(filter(None, (version.engine.value, version.engine_version)))
     yield "Output mode", version.output_mode or (sink.output_mode if sink else None)
     if version.stateful is not None:
-        yield "State", f"{len(version.stateful)} operators, {_stores(version)} stores"
-    for watermark in version.watermarks:
-        yield "Watermark", [Code(watermark.column), watermark.delay]
+        operators = plural(len(version.stateful), "operator")
+        yield "State", f"{operators}, {plural(_stores(version), 'store')}"
+    yield "Watermark", [f"`{w.column}`, {w.delay}" for w in version.watermarks]
     if progress is not None:
         yield "Last batch", progress.last_commit_batch
         yield "Oldest batch", progress.first_retained_batch

@@ -21,6 +21,11 @@ def count(number: int | None) -> str:
     return f"{size:.1f} {unit}" if abs(size) < 9.95 else f"{size:.0f} {unit}"
 
 
+def plural(number: int, word: str) -> str:
+    """Return `1 node`, `2 nodes`; the word's plural is formed with an s."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
 def exact(number: int | None) -> str:
     """Return every digit, in groups of three."""
     return NONE if number is None else f"{number:,}".replace(",", "\u202f")
