@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.compat.match import Matches
 from headgate.compat.report import Change, ChangeKind
-from headgate.compat.upstream import meaning
+from headgate.compat.upstream import appearance, visible
 from headgate.model.topology import Node, Topology
 from headgate.model.version import Version
 
@@ -21,7 +21,7 @@ def _changes(before: Topology, after: Topology, nodes: Matches) -> Iterator[Chan
     yield from (Change(ChangeKind.REMOVED, i, None, _what(old[i])) for i in nodes.removed)
     yield from (Change(ChangeKind.ADDED, None, i, _what(new[i])) for i in nodes.added)
     for b, a in nodes.pairs.items():
-        if meaning(old[b]) != meaning(new[a]):
+        if appearance(old[b]) != appearance(new[a]):
             yield Change(ChangeKind.CHANGED, b, a, _difference(old[b], new[a]))
         elif b != a:
             yield Change(ChangeKind.MOVED, b, a, _what(new[a]))
@@ -34,6 +34,6 @@ def _what(node: Node) -> str:
 def _difference(was: Node, now: Node) -> str:
     if was.label != now.label:
         return f"{was.label} -> {now.label}"
-    keys = was.details.keys() | now.details.keys()
-    differing = sorted(k for k in keys if was.details.get(k) != now.details.get(k))
-    return f"{now.label}: {', '.join(differing)}"
+    old, new = visible(was), visible(now)
+    keys = sorted(k for k in old.keys() | new.keys() if old.get(k) != new.get(k))
+    return f"{now.label}: {', '.join(keys)}"

@@ -29,11 +29,7 @@ def _operators(version: Version) -> list[tuple[Any, ...]]:
 
 
 def _operator(o: StatefulOperator) -> tuple[Any, ...]:
-    columns = tuple(
-        (s.store, tuple(f.name for f in s.value_schema.fields))
-        for s in o.stores
-        if s.value_schema is not None
-    )
+    columns = tuple((s.store, s.value_schema.describe()) for s in o.stores if s.value_schema)
     return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window, columns)
 
 

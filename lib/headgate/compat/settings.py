@@ -10,6 +10,7 @@ _S = "spark.sql.streaming."
 PROVIDER = _S + "stateStore.providerClass"
 ENCODING = _S + "stateStore.encodingFormat"
 CHECKPOINT_FORMAT = _S + "stateStore.checkpointFormatVersion"
+SINK_EVOLUTION = _S + "queryEvolution.enableSinkEvolution"
 PARTITIONS = "spark.sql.shuffle.partitions"
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -42,6 +43,7 @@ __all__ = [
     "PARTITIONS",
     "PINNED",
     "PROVIDER",
+    "SINK_EVOLUTION",
     "SOURCE_SETTINGS",
     "TIME_ZONE",
     "differing",

@@ -27,8 +27,23 @@ STATEFUL = frozenset(
 )
 # Operators whose changes have rules of their own.
 _JUDGED_ELSEWHERE = STATEFUL | {"watermark", "source", "sink", "exchange", "state_store"}
-# What a node says of this run, this cluster or this form of evidence.
-_VOLATILE = frozenset({"partitions", "plan_id", "schema", "provider", "line"})
+# What a node says of this run, this checkpoint or this form of evidence.
+_VOLATILE = frozenset(
+    {
+        "encoding",
+        "format",
+        "line",
+        "offsets",
+        "operator_id",
+        "output_mode",
+        "partitions",
+        "plan_id",
+        "position",
+        "provider",
+        "schema",
+        "start_offsets",
+    }
+)
 _UDF = re.compile(r"\b(?P<name>\w+)\([^()]*\)#\d+|pythonUDF|\bPythonUDF\b")
 
 
@@ -44,12 +59,29 @@ class TransformChange:
     sentence: str
 
 
+def visible(node: Node) -> dict[str, Any]:
+    """Return the details that belong to the version, not to its run or its evidence."""
+    return {k: v for k, v in node.details.items() if k not in _VOLATILE and v not in (None, [], {})}
+
+
 def meaning(node: Node) -> tuple[Any, ...]:
     """Return what must be equal for two nodes to do the same."""
-    details = tuple(
-        (k, repr(v)) for k, v in sorted(node.details.items()) if k not in _VOLATILE and v
-    )
+    details = tuple((k, repr(v)) for k, v in sorted(visible(node).items()))
     return (node.kind.value, node.operator, node.label, details)
+
+
+def appearance(node: Node) -> tuple[Any, ...]:
+    """Return what must be equal for two nodes to look the same.
+
+    State schemas compare by their types: names of stored columns decide nothing.
+    """
+    details = {k: v for k, v in visible(node).items() if k not in ("key_schema", "value_schema")}
+    schemas = [_types(node.details.get(k)) for k in ("key_schema", "value_schema")]
+    return (node.operator, node.label, repr(sorted(details.items())), repr(schemas))
+
+
+def _types(schema: Any) -> list[Any]:
+    return [(f.get("type"), f.get("nullable")) for f in schema or ()]
 
 
 def transforms(topology: Topology) -> Counter[tuple[Any, ...]]:

@@ -87,6 +87,7 @@ RULES: tuple[Rule, ...] = (
     configuration.offset_log_format,
     configuration.time_zone,
     configuration.ansi_mode,
+    configuration.sink_evolution,
     configuration.other_setting,
     functions.state_variables,
     functions.state_function,

@@ -96,8 +96,7 @@ def buffer_carried_over(c: Comparison) -> Iterator[Verdict]:
     for pair in _aggregates(c):
         if pair.before is None or pair.after is None or _functions_equal(pair):
             continue
-        carried = list(_carried(pair))
-        if carried and all(how is Carry.EXACT for _, _, how in carried):
+        if _same_number(pair) and all(how is Carry.EXACT for _, _, how in _carried(pair)):
             yield Verdict(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
@@ -112,12 +111,9 @@ def aggregate_not_known(c: Comparison) -> Iterator[Verdict]:
     """Equal types do not make equal meaning: columns and functions must be compared, too."""
     for pair in _aggregates(c):
         assert pair.before and pair.after
-        both = (pair.before, pair.after)
-        if all(o.keys is not None and o.functions is not None for o in both):
-            if list(_carried(pair)) or not (pair.before.functions and pair.after.functions):
-                continue
-            if _functions_equal(pair):
-                continue
+        known = None not in (pair.before.keys, pair.after.keys)
+        if known and (_functions_equal(pair) or _same_number(pair)):
+            continue
         yield Verdict(
             outcome=Outcome.UNKNOWN,
             where=pair.where,
@@ -151,12 +147,19 @@ def _functions_equal(pair: OperatorPair) -> bool:
     return pair.before.functions == pair.after.functions
 
 
-def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
-    """Yield stored and new buffers in their order; nothing where the numbers differ."""
+def _same_number(pair: OperatorPair) -> bool:
+    """Say whether both sides' functions are known and store equally many buffers."""
     assert pair.before and pair.after
     old, new = buffers(pair.before.functions), buffers(pair.after.functions)
-    if old is None or new is None or len(old) != len(new):
+    return old is not None and new is not None and len(old) == len(new)
+
+
+def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
+    """Yield stored and new buffers that differ, in order; nothing where the numbers differ."""
+    assert pair.before and pair.after
+    if not _same_number(pair):
         return
+    old, new = buffers(pair.before.functions) or (), buffers(pair.after.functions) or ()
     for b, a in zip(old, new, strict=True):
         if b != a:
             yield b, a, carry(b, a)

@@ -14,6 +14,7 @@ from headgate.compat.settings import (
     PARTITIONS,
     PINNED,
     PROVIDER,
+    SINK_EVOLUTION,
     SOURCE_SETTINGS,
     TIME_ZONE,
     differing,
@@ -164,6 +165,19 @@ def ansi_mode(c: Comparison) -> Iterator[Verdict]:
         "It fails the batch now (CAST_INVALID_INPUT and its like).",
         remedy="Use try_cast and its like, or leave ANSI mode off.",
     )
+
+
+@rule("CFG010")
+def sink_evolution(c: Comparison) -> Iterator[Verdict]:
+    """With sink evolution on, analysis refuses a sink without a name; no evidence shows names."""
+    if (c.after.settings.get(SINK_EVOLUTION) or "").lower() == "true":
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            after="true",
+            because=f"{SINK_EVOLUTION} is on.",
+            question="Has the new version's sink a name (DataStreamWriter.name)?",
+            remedy="Name the sink, or switch sink evolution off.",
+        )
 
 
 @rule("CFG009", "documentation of the settings; measured where the report says nothing else")
