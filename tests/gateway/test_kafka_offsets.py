@@ -55,6 +55,7 @@ def test_single_offsets_are_deleted_through_java(kafka, topic, unique):
     delete_offsets(kafka, group, [(name, 0), (name, 2)])
     assert set(read_offsets(kafka, group)) == {(name, 1)}
     delete_offsets(kafka, group, [(name, 0)])
+    delete_offsets(kafka, unique("nobody"), [(name, 0)])
 
 
 def test_deleting_offsets_that_are_read_is_refused_per_partition(kafka, member, topic, unique):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +60,12 @@ class JavaAdmin:
         with self._lock:
             gateway, process = self._gateway, self._process
             self._gateway = self._process = self._admin = None
-        if gateway is not None:
-            gateway.shutdown()
+        with suppress(Py4JError, OSError):
+            if gateway is not None:
+                gateway.shutdown()
         if process is not None:
-            process.stdin.close()
+            with suppress(OSError):
+                process.stdin.close()
             process.wait(timeout=10)
 
     def group_types(self) -> dict[str, GroupType]:
@@ -87,7 +89,10 @@ class JavaAdmin:
             return {**self._share_groups(admin, share), **self._streams_groups(admin, streams)}
 
     def delete_offsets(self, group: str, parts: Iterable[TopicPart]) -> dict[TopicPart, str]:
-        """Delete committed offsets; return why by partition for those that Kafka refused."""
+        """Delete committed offsets; return why by partition for those that Kafka refused.
+
+        A group that does not exist has none to delete, which is no refusal.
+        """
         wanted, refused = list(parts), {}
         with self._call() as admin:
             keys = {part: self._partition(part) for part in wanted}
@@ -96,7 +101,8 @@ class JavaAdmin:
                 try:
                     result.partitionResult(key).get()
                 except Py4JJavaError as error:
-                    refused[part] = _cause(error)
+                    if not _is_missing(_cause(error)):
+                        refused[part] = _cause(error)
         return refused
 
     def log_sizes(self) -> dict[TopicPart, int]:
@@ -251,9 +257,13 @@ def _unless_missing(future: Any) -> Any:
     try:
         return future.get()
     except Py4JJavaError as error:
-        if any(word in _cause(error) for word in MISSING):
+        if _is_missing(_cause(error)):
             return None
         raise
+
+
+def _is_missing(cause: str) -> bool:
+    return any(word in cause for word in MISSING)
 
 
 def _cause(error: Py4JJavaError) -> str:
