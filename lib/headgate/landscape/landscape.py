@@ -144,10 +144,10 @@ class LandscapeTopic:
 class LandscapeGroup:
     """A Kafka group. `pipeline` is the declaring pipeline's name, None where undeclared.
 
-    `node` is the id of an undeclared group's node (None where it reads nothing that is known), or of
-    the declaring pipeline's stand-in (None where its topology is known).
-    `members` is None where the client can't tell: never to be shown as "none". `lag` sums the
-    known partitions, None where no partition is known.
+    `node` is the id of an undeclared group's node (None where it reads nothing that is known), or
+    of the declaring pipeline's stand-in (None where its topology is known). `members` is None
+    where the client can't tell: never to be shown as "none". `lag` sums the known partitions,
+    None where no partition is known.
     """
 
     id: str
