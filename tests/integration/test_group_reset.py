@@ -111,7 +111,7 @@ def test_what_moves_by_itself_makes_no_plan_stale(team, groups, billing, produce
 
 
 def test_a_changed_file_is_no_plan(team, billing):
-    file, plan = team.plan("billing")
+    file, _ = team.plan("billing")
     document = json.loads(file.read_text())
     document["steps"][2]["details"]["target"] = "end"
     file.write_text(json.dumps(document))

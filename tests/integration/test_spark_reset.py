@@ -97,7 +97,7 @@ def test_a_query_that_goes_on_after_the_stop_is_refused_and_left_alone(team, cou
     text = (team.folder / "headgate.toml").read_text()
     lines = [line for line in text.splitlines() if not line.startswith(("stop", "status"))]
     (team.folder / "headgate.toml").write_text("\n".join([*lines, 'stop = "true"']))
-    file, plan = team.plan("counts")
+    file, _ = team.plan("counts")
     before = read_checkpoint(str(checkpoint)).query_id
     process = team.popen("apply", str(file), "--format", "json")
     while process.poll() is None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
 from headgate.model.registry import Pipeline
+from headgate.model.version import Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
 from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,15 @@ class Refreshed:
 def refresh_versions(context: Context) -> list[Refreshed]:
     """Return the new versions, and the pipelines that could not be read; the rest is unchanged.
 
-    What is read is the checkpoint together with the registered evidence files.
+    What is read is the checkpoint together with the registered evidence files. A pipeline that a
+    run is at is left for the next time, and so is a query before its first batch is done: what
+    is half there would be taken for a change.
     """
     with closing(open_store(context.store_url)) as store:
-        found = [_refresh(context, store, p) for p in context.registry.pipelines]
+        busy = {row.pipeline for row in store.runs.list() if row.state.is_active}
+        found = [
+            _refresh(context, store, p) for p in context.registry.pipelines if p.name not in busy
+        ]
     return [f for f in found if f is not None]
 
 
@@ -40,11 +47,15 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
     evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
     if not evidence:
         return None
-    from headgate.usecases.read_version import read_version
-
     try:
         version = read_version(evidence, context=context)
+        if _is_young(version):
+            return None
         number, is_new = store.versions.add(pipeline.name, version, fingerprint(version))
     except HeadgateError as error:
         return Refreshed(pipeline.name, problem=str(error))
     return Refreshed(pipeline.name, number=number) if is_new else None
+
+
+def _is_young(version: Version) -> bool:
+    return version.progress is not None and version.progress.last_commit_batch is None

@@ -1,0 +1,73 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from headgate.gateway.processes import end_marked, marked, run_command
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(command, seconds=20.0, mark=""):
+        log = tmp_path / "logs" / "x.log"
+        return run_command(command, folder=tmp_path, log=log, seconds=seconds, mark=mark)
+
+    return call
+
+
+def test_code_and_output_of_this_call_alone(run):
+    assert run("echo one; exit 3").code == 3
+    ended = run("echo two; pwd >&2")
+    assert ended.code == 0
+    assert ended.output.startswith("two\n") and "one" not in ended.output
+
+
+def test_a_command_that_takes_too_long_is_ended_with_its_children(run, tmp_path):
+    begun = time.monotonic()
+    assert run("sleep 30 & echo $! > pid; sleep 30", seconds=0.5).code is None
+    assert time.monotonic() - begun < 10
+    wait_for_the_end(int((tmp_path / "pid").read_text()))
+
+
+def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
+    assert run("nohup sleep 60 & echo $! > pid", mark="r1:q:start").code == 0
+    pid = int((tmp_path / "pid").read_text())
+    assert lives(pid) and marked("r1:q:start") == [pid]
+    assert marked("r1:q:stop") == []
+    assert end_marked("r1:q:start") == 1
+    wait_for_the_end(pid)
+
+
+def test_the_shell_dies_with_who_started_it(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from headgate.gateway.processes import *;"
+        "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
+        " log=Path(sys.argv[1]) / 'log', seconds=60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    pid = tmp_path / "pid"
+    while not (pid.exists() and pid.read_text().strip()):
+        time.sleep(0.05)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    wait_for_the_end(int(pid.read_text()))
+    assert not (tmp_path / "late").exists()
+
+
+def lives(pid):
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return "State:\tZ" not in status
+
+
+def wait_for_the_end(pid):
+    deadline = time.monotonic() + 10
+    while lives(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

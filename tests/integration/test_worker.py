@@ -1,0 +1,228 @@
+"""Workers that race, are killed, are asked to end, or meet commands that fail."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from headgate.store.journal import Event
+from headgate.store.runs import RunState
+from headgate.store.slots import Slot
+
+pytestmark = pytest.mark.kafka
+MEMBER = Path(__file__).parent / "member.py"
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat member.pid)/status"
+
+
+def commands(broker, group, topic):
+    """Slow ones, so that a kill finds them at work; a start while it runs leaves `twice`."""
+    member = f"nohup {sys.executable} {MEMBER} {broker} {group} {topic} > member.log 2>&1 &"
+    return {
+        "start": f"{RUNS} && echo >> twice; sleep 1; {member} echo $! > member.pid; sleep 1",
+        "stop": f"sleep 1; kill $(cat member.pid); while {RUNS}; do sleep 0.1; done; sleep 1",
+        "status": f"{RUNS} && exit 0 || exit 3",
+    }
+
+
+def register(team, group, topic, words):
+    team.register(
+        f'[[pipeline]]\nname = "billing"\nengine = "consumer-group"\ngroup = "{group}"\n'
+        f'topics = ["{topic}"]\n[pipeline.commands]\n',
+        *(f"{word} = {json.dumps(text)}" for word, text in words.items()),
+    )
+
+
+@pytest.fixture
+def billing(team, broker, topic, unique, groups, produce):
+    """A group whose only member was started by its command."""
+    orders, group = topic("orders", partitions=2), unique("billing")
+    for partition in (0, 1):
+        produce(orders, [str(n) for n in range(10)], partition=partition)
+    groups.commit(group, {(orders, 0): (7, "by hand")})
+    words = commands(broker, group, orders)
+    register(team, group, orders, words)
+    subprocess.run(words["start"], shell=True, cwd=team.folder, check=True)
+    yield group, orders
+    subprocess.run(words["stop"], shell=True, cwd=team.folder, check=False)
+
+
+def start_worker(team):
+    log = (team.folder / "worker.log").open("ab")
+    argv = [sys.executable, "-m", "headgate.worker.main", "--config", team.config]
+    return subprocess.Popen(argv, cwd=team.folder, stdout=log, stderr=log)
+
+
+@pytest.fixture
+def worker(team):
+    started = []
+
+    def start():
+        process = start_worker(team)
+        started.append(process)
+        store = team.store()
+        wait_for(lambda: process.poll() is not None or not Slot(store.database).is_free())
+        store.close()
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(40)
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
+
+
+def begun(store, run, position):
+    entries = store.journal.entries(run)
+    return any(e.position == position and e.event is Event.BEGUN for e in entries)
+
+
+def ended(store, run):
+    state = store.runs.get(run).state
+    return None if state.is_active else state
+
+
+@pytest.mark.parametrize(
+    ("position", "delay"),
+    [(0, 0.3), (0, 1.5), (1, 0.0), (2, 0.0), (3, 0.3), (3, 1.5)],
+    ids=["before-stop", "in-stop", "record", "reset", "before-start", "after-start"],
+)
+def test_a_killed_worker_s_run_is_finished_by_the_next(
+    team, worker, groups, billing, position, delay
+):
+    group, orders = billing
+    before = groups.committed(group)
+    file, _ = team.plan("billing")
+    first, store = worker(), team.store()
+    run = team.run("apply", str(file), "--detach")["run"]
+    wait_for(lambda: begun(store, run, position))
+    time.sleep(delay)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert store.runs.get(run).state is RunState.RUNNING
+
+    worker()
+    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert groups.committed(group) == {(orders, 0): (0, None), (orders, 1): (0, None)}
+    assert not (team.folder / "twice").exists()
+    done = [e.position for e in store.journal.entries(run) if e.event is Event.DONE]
+    assert done == [0, 1, 2, 3]
+    team.run("undo", run)
+    assert groups.committed(group) == before
+
+
+def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, billing):
+    file, _ = team.plan("billing")
+    first, store = worker(), team.store()
+    run = team.run("apply", str(file), "--detach")["run"]
+    wait_for(lambda: begun(store, run, 0))
+    first.terminate()
+    assert first.wait(40) == 0
+    assert store.runs.get(run).state is RunState.RUNNING
+    worker()
+    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    assert not (team.folder / "twice").exists()
+
+
+def test_of_two_workers_one_gets_the_slot(team, billing):
+    pair = [start_worker(team) for _ in range(2)]
+    wait_for(lambda: any(p.poll() is not None for p in pair))
+    time.sleep(2)
+    codes = [p.poll() for p in pair]
+    assert sorted(codes, key=str) == [3, None]
+    (alive,) = (p for p in pair if p.poll() is None)
+    alive.terminate()
+    assert alive.wait(40) == 0
+    assert "another worker holds slot-0" in (team.folder / "worker.log").read_text()
+
+
+def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(
+    team, worker, broker, groups, billing
+):
+    group, orders = billing
+    before = groups.committed(group)
+    good = commands(broker, group, orders)
+    register(team, group, orders, {**good, "start": "echo no such jar >&2; exit 7"})
+    alive = worker()
+    file, _ = team.plan("billing")
+    failed = team.run("apply", str(file), code=5)
+    assert failed["state"] == "failed" and "no such jar" in failed["error"]
+    assert [s["state"] for s in failed["steps"]] == ["done", "done", "done", "failed"]
+    _, again = team.plan("billing")
+    assert any("half-way" in risk for risk in again["risks"])
+
+    register(team, group, orders, good)
+    resumed = team.run("resume", failed["run"])
+    assert resumed["state"] == "done"
+    team.run("undo", failed["run"])
+    assert groups.committed(group) == before
+    assert alive.poll() is None
+
+
+def test_a_failed_run_can_be_undone_instead(team, worker, broker, groups, billing):
+    group, orders = billing
+    before = groups.committed(group)
+    good = commands(broker, group, orders)
+    register(team, group, orders, {**good, "start": "exit 7"})
+    worker()
+    file, _ = team.plan("billing")
+    failed = team.run("apply", str(file), code=5)
+    register(team, group, orders, good)
+    team.run("undo", failed["run"])
+    assert groups.committed(group) == before
+    assert subprocess.run(good["status"], shell=True, cwd=team.folder, check=False).returncode == 0
+    assert "undone" in team.run("resume", failed["run"], code=3)["error"]
+
+
+def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
+    from headgate.usecases.cancel_run import cancel_run
+
+    group, _ = billing
+    before = groups.committed(group)
+    worker()
+    file, _ = team.plan("billing")
+    store = team.store()
+    run = team.run("apply", str(file), "--detach")["run"]
+    wait_for(lambda: begun(store, run, 0))
+    cancel_run(team.context, run, by="ann")
+    assert wait_for(lambda: ended(store, run)) is RunState.CANCELLED
+    assert groups.committed(group) == before
+    team.run("undo", run)
+    assert groups.committed(group) == before
+    assert [a.action for a in store.audit.list(run)] == ["apply", "cancel", "cancelled"]
+
+
+def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):
+    file, _ = team.plan("billing")
+    worker()
+    run = team.run("apply", str(file), "--detach")["run"]
+    refused = team.run("apply", str(file), code=3)
+    assert run in refused["error"]
+    store = team.store()
+    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+
+
+def test_ctrl_c_detaches(team, worker, billing):
+    file, _ = team.plan("billing")
+    worker()
+    store = team.store()
+    process = team.popen("apply", str(file), "--format", "json")
+    row = wait_for(lambda: store.runs.list())[0]
+    wait_for(lambda: begun(store, row.id, 0))
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and f"run {row.id} goes on" in err
+    assert json.loads(out)["run"] == row.id
+    assert wait_for(lambda: ended(store, row.id), 120) is RunState.DONE

@@ -1,0 +1,80 @@
+"""Killed before or after any effect or journal entry, a run goes on to the same end."""
+
+import itertools
+
+from headgate.gateway.checkpoints import tree_hash
+from headgate.plan.build import build_plan
+from headgate.plan.undo import Past, build_undo
+from headgate.usecases.run_records import step_records
+
+
+def reset_of(lab):
+    plan = build_plan("from-scratch", "q", lab.effects())
+    assert plan.appliable
+    return plan
+
+
+def undo_of(lab, run, plan):
+    records = step_records(lab.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    return build_undo(past, lab.effects())
+
+
+def assert_reset(lab, run, old):
+    assert tree_hash(lab.folder / f".ck.before-{run}") == old
+    assert (lab.folder / "ck" / "metadata").read_text() == '{"id":"new"}\n'
+    assert (lab.folder / "running").exists() and not (lab.folder / "twice").exists()
+
+
+def assert_undone(lab, old):
+    assert tree_hash(lab.folder / "ck") == old
+    assert not list(lab.folder.glob(".ck.before-*"))
+    assert (lab.folder / "running").exists() and not (lab.folder / "twice").exists()
+
+
+def test_a_reset_survives_a_crash_at_every_point(lab):
+    for at in itertools.count():
+        here = lab()
+        old = tree_hash(here.folder / "ck")
+        plan = reset_of(here)
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        here.execute(run, plan)
+        assert_reset(here, run, old)
+        undo = undo_of(here, run, plan)
+        here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert_undone(here, old)
+        if not crashed:
+            break
+    assert at > 20
+
+
+def test_an_undo_survives_a_crash_at_every_point(lab):
+    for at in itertools.count():
+        here = lab()
+        old = tree_hash(here.folder / "ck")
+        plan = reset_of(here)
+        run = here.enqueue(plan)
+        here.execute(run, plan)
+        undo = undo_of(here, run, plan)
+        back = here.enqueue(undo, undo_of=run)
+        crashed = here.crash(back, undo, at, undo_of=run)
+        here.execute(back, undo, undo_of=run)
+        assert_undone(here, old)
+        if not crashed:
+            break
+    assert at > 15
+
+
+def test_what_a_crash_left_half_done_can_be_undone_instead(lab):
+    for at in itertools.count():
+        here = lab()
+        old = tree_hash(here.folder / "ck")
+        plan = reset_of(here)
+        run = here.enqueue(plan)
+        if not here.crash(run, plan, at):
+            break
+        undo = undo_of(here, run, plan)
+        here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert_undone(here, old)
+    assert at > 20
