@@ -6,6 +6,7 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.ui import data, markup
+from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, search
 from headgate.ui.compare_panel import compare_panel
 from headgate.ui.keys import CompareKey
@@ -44,18 +45,8 @@ def _page(context: Context) -> None:
     with new:
         after = pick_side("After", rows, CompareKey.AFTER, usual[1])
     with sides:
-        side = Side(
-            st.segmented_control(
-                "Show",
-                list(Side),
-                format_func=lambda side: side.value.capitalize(),
-                default=Side.BOTH,
-                required=True,
-                key=CompareKey.SIDE,
-                label_visibility="collapsed",
-                bind="query-params",
-            )
-            or Side.BOTH
+        side = switch(
+            "Show", list(Side), key=CompareKey.SIDE, usual=Side.BOTH, shown=str.capitalize
         )
     with find:
         query = search(CompareKey.SEARCH)

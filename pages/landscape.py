@@ -7,6 +7,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.landscape.landscape import Landscape
 from headgate.ui import data, markup
+from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
 from headgate.ui.keys import LandscapeKey
 from headgate.ui.landscape_panel import landscape_panel
@@ -51,7 +52,13 @@ def _page(context: Context) -> None:
     with head:
         title("Landscape", _summary(landscape))
     with levels:
-        level = _pick_level(landscape)
+        level = switch(
+            "Level",
+            list(Level),
+            key=LandscapeKey.LEVEL,
+            usual=usual_level(landscape),
+            shown=str.capitalize,
+        )
     with find:
         query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
     with focus:
@@ -75,20 +82,6 @@ def _page(context: Context) -> None:
     )
     with panel:
         landscape_panel(context, landscape, sketch, seen)
-
-
-def _pick_level(landscape: Landscape) -> Level:
-    level = st.segmented_control(
-        "Level",
-        list(Level),
-        format_func=lambda level: level.value.capitalize(),
-        default=usual_level(landscape),
-        required=True,
-        key=LandscapeKey.LEVEL,
-        label_visibility="collapsed",
-        bind="query-params",
-    )
-    return Level(level) if level else usual_level(landscape)
 
 
 def _summary(landscape: Landscape) -> str:

@@ -8,6 +8,7 @@ from headgate.errors import HeadgateError
 from headgate.plan.build import SCENARIOS
 from headgate.plan.plan import Plan
 from headgate.ui import markup
+from headgate.ui.ask import choose
 from headgate.ui.keys import Param, ReprocessKey
 from headgate.ui.page import open_page, title, user
 from headgate.ui.pick import pick_pipeline
@@ -62,15 +63,13 @@ def _page(context: Context) -> None:
 
 def _pick_scenario() -> str:
     names = list(SCENARIOS)
-    chosen = st.selectbox(
+    return choose(
         "Scenario",
         names,
-        format_func=lambda name: WORDS.get(name, name),
         key=ReprocessKey.SCENARIO,
-        label_visibility="collapsed",
-        bind="query-params",
+        usual=names[0],
+        shown=lambda name: WORDS.get(name, name),
     )
-    return chosen if chosen in names else names[0]
 
 
 def _plan(context: Context, scenario: str, pipeline: str, anew: bool) -> Plan:

@@ -8,6 +8,7 @@ from headgate.errors import HeadgateError
 from headgate.model.version import Version
 from headgate.store.versions import VersionRow
 from headgate.ui import data, markup
+from headgate.ui.ask import choose
 from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
 from headgate.ui.capture import capture_dialog
 from headgate.ui.details import neighbours, node_facts, node_heading
@@ -88,15 +89,14 @@ def _graph(version: Version, row: VersionRow, sketch: Sketch, query: str, near: 
 
 def _pick_version(rows: tuple[VersionRow, ...]) -> VersionRow:
     by_number = {row.number: row for row in rows}
-    number = st.selectbox(
+    number = choose(
         "Version",
         list(by_number),
-        format_func=lambda n: version_label(by_number[n]),
         key=TopologyKey.VERSION,
-        label_visibility="collapsed",
-        bind="query-params",
+        usual=rows[0].number,
+        shown=lambda n: version_label(by_number[n]),
     )
-    return by_number[number] if number in by_number else rows[0]
+    return by_number[number]
 
 
 def _summary(version: Version) -> str:

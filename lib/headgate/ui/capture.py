@@ -39,12 +39,11 @@ def capture_dialog(context: Context, pipeline: str) -> None:
         return
     if is_new:
         st.success(f"Stored as version {number} of {chosen}.", icon=":material/check:")
-        st.session_state.pop(TopologyKey.VERSION, None)
     else:
         st.info(f"Nothing new: it equals version {number} of {chosen}.")
     st.page_link(
         "pages/topology.py",
         label="Show it",
         icon=":material/hub:",
-        query_params={TopologyKey.PIPELINE: chosen, TopologyKey.VERSION: str(number)},
+        query_params=[(TopologyKey.PIPELINE, chosen), (TopologyKey.VERSION, str(number))],
     )

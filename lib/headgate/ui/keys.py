@@ -1,7 +1,7 @@
 """Every `st.session_state` key, so that a page and its test spell it alike.
 
-The values of keys that are bound to the address (`bind="query-params"`) are also the names of
-its query parameters: the whole state of a view can be sent as a link.
+The values of keys that choose what is shown are also the names of query parameters: the whole
+state of a view can be sent as a link.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
-"""Ask which pipeline and which version."""
+"""Ask which pipeline, and say how versions are called."""
 
 from __future__ import annotations
 
-import streamlit as st
-
 from headgate.store.versions import VersionRow
+from headgate.ui.ask import choose
+from headgate.ui.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
 from headgate.views.numbers import short_time
+
+OF_A_PIPELINE = (*Param, TopologyKey.VERSION, CompareKey.BEFORE, CompareKey.AFTER)
+"""Query parameters that mean something for one pipeline only."""
 
 
 def pick_pipeline(context: Context, key: str) -> str | None:
@@ -14,10 +17,7 @@ def pick_pipeline(context: Context, key: str) -> str | None:
     names = [p.name for p in context.registry.pipelines]
     if not names:
         return None
-    chosen = st.selectbox(
-        "Pipeline", names, key=key, label_visibility="collapsed", bind="query-params"
-    )
-    return chosen if chosen in names else names[0]
+    return choose("Pipeline", names, key=key, usual=names[0], forgets=OF_A_PIPELINE)
 
 
 def version_label(row: VersionRow) -> str:

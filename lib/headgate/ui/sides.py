@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.store.versions import VersionRow
+from headgate.ui.ask import choose
 from headgate.ui.capture import ACCEPTED
-from headgate.ui.keys import CompareKey
+from headgate.ui.keys import CompareKey, Param
 from headgate.ui.pick import version_label
 from headgate.ui.upload import save
 
@@ -16,17 +17,14 @@ FILES = "files"
 def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: str) -> str:
     """Ask for a version's number, or `files`; both as text."""
     labels = {str(row.number): version_label(row) for row in rows} | {FILES: "Uploaded files"}
-    options = list(labels)
-    chosen = st.selectbox(
+    return choose(
         word,
-        options,
-        index=options.index(usual),
-        format_func=lambda option: f"{word}: {labels[option]}",
+        list(labels),
         key=key,
-        label_visibility="collapsed",
-        bind="query-params",
+        usual=usual,
+        shown=lambda option: f"{word}: {labels[option]}",
+        forgets=(Param.FINDING,),
     )
-    return chosen if chosen in labels else usual
 
 
 def usual_sides(rows: tuple[VersionRow, ...]) -> tuple[str, str]:
