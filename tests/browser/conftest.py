@@ -1,0 +1,114 @@
+"""The real console, served by Streamlit over a seeded store, in the machine's own browser."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from console_seed import seed
+
+ROOT = Path(__file__).parents[2]
+SHOTS = ROOT / "tests" / "screenshots"
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LARGE, SMALL = (1680, 920), (1280, 800)
+START_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a console with three pipelines, three versions and no Kafka."""
+    folder = tmp_path_factory.mktemp("console")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
+               "--server.port", str(port), "--server.fileWatcherType", "none"]  # fmt: skip
+    env = {**os.environ, "HEADGATE_CONFIG": str(seed(folder))}
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            _wait(f"http://127.0.0.1:{port}/_stcore/health", server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urlopen(address, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail("the console does not start")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """One browser for all tests."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
+    """Open a path in a new window; at the end nothing may have been complained about."""
+    contexts, complaints = [], []
+
+    def open_(
+        path: str, *, size: tuple[int, int] = LARGE, scheme: str = "light", **more: Any
+    ) -> Any:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, **more
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
+        page.on("request", lambda r: _check_host(r.url, console, complaints))
+        page.goto(f"{console}/{path}")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    # Streamlit looks for its own address below a deep link's path first, and goes on.
+    assert [c for c in complaints if "status of 404" not in c] == []
+
+
+def _check_host(address: str, console: str, complaints: list[str]) -> None:
+    allowed = (console, "data:", "blob:", console.replace("http:", "ws:"))
+    if not address.startswith(allowed):
+        complaints.append(f"asked for {address}")
+
+
+@pytest.fixture
+def shoot() -> Callable[[Any, str], None]:
+    """Write a screenshot for people to look at."""
+    SHOTS.mkdir(exist_ok=True)
+
+    def write(page: Any, name: str) -> None:
+        page.wait_for_timeout(700)
+        page.screenshot(path=SHOTS / f"{name}.png")
+
+    return write

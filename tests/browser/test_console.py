@@ -1,0 +1,191 @@
+"""The console as its users see it: look, click, type, both themes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LARGE, SMALL = (1680, 920), (1280, 800)
+EVERY_LOOK = [("light", LARGE), ("dark", LARGE), ("light", SMALL), ("dark", SMALL)]
+PAGES = {
+    "landscape": "",
+    "topology": "topology?pipeline=orders-by-city&version=1&node=aggregate-city",
+    "compare": "compare?pipeline=orders-by-city",
+    "reprocess": "reprocess",
+    "runs": "runs",
+}
+
+
+def node(page, node_id):
+    return page.locator(f'.graph .node[data-id="{node_id}"]')
+
+
+def selected(page):
+    return page.locator(".graph .node.selected")
+
+
+def ready(page):
+    page.locator(".graph .node").first.wait_for()
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("scheme", "size"), EVERY_LOOK, ids=lambda v: str(v[0]))
+def test_a_page_looks_right(name, scheme, size, visit, shoot):
+    page = visit(PAGES[name], scheme=scheme, size=size)
+    if name in ("landscape", "topology", "compare"):
+        ready(page)
+        fits_the_window(page)
+        labels_fit_their_nodes(page)
+    else:
+        page.locator(".hg-head").wait_for()
+        page.locator(".hg-empty, .hg-verdict").first.wait_for()
+    shoot(page, f"{name}-{scheme}-{size[0]}")
+
+
+def fits_the_window(page):
+    """The page itself never scrolls: canvas and panel end above the window's edge."""
+    box = page.locator(".graph").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    panel = page.locator(".st-key-details").bounding_box()
+    assert panel["height"] == pytest.approx(box["height"], abs=2)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def labels_fit_their_nodes(page):
+    too_wide = page.evaluate(
+        """() => {
+          const graph = [...document.querySelectorAll('*')].map((e) => e.shadowRoot)
+            .filter(Boolean).map((r) => r.querySelector('.graph')).find(Boolean)
+            || document.querySelector('.graph');
+          return [...graph.querySelectorAll('.node')].filter((n) => {
+            const face = n.querySelector('.face').getBoundingClientRect();
+            const label = n.querySelector('.label').getBoundingClientRect();
+            return label.right > face.right - 2 || label.left < face.left;
+          }).map((n) => n.dataset.id);
+        }"""
+    )
+    assert too_wide == []
+
+
+def test_the_landscape_opens_with_pipelines_joined_by_a_topic(visit):
+    page = visit("")
+    ready(page)
+    for box in ("orders-by-city/0", "city-alerts/0"):
+        assert page.locator(f'.graph .header[data-box="{box}"]').count() == 1
+    assert node(page, "topic:city-revenue").count() == 1
+    node(page, "topic:city-revenue").click()
+    page.get_by_text("Read by").wait_for()
+    page.wait_for_url(re.compile("node=topic"))
+
+
+def test_a_click_on_a_node_shows_its_details_and_leads_on(visit):
+    page = visit("topology?pipeline=orders-by-city&version=1")
+    ready(page)
+    node(page, "aggregate-city").click()
+    page.get_by_text("sum(s0.amount)").wait_for()
+    assert selected(page).get_attribute("data-id") == "aggregate-city"
+    page.get_by_role("button", name="by window, city").last.click()
+    page.locator(".graph .node.selected[data-id='exchange-city']").wait_for()
+    page.reload()
+    page.locator(".graph .node.selected[data-id='exchange-city']").wait_for()
+
+
+def test_pan_and_zoom_last_over_a_click(visit):
+    page = visit("topology?pipeline=orders-by-city&version=1")
+    ready(page)
+    page.get_by_label("Zoom in").click()
+    page.wait_for_timeout(200)
+    before = page.locator(".graph .world").get_attribute("transform")
+    node(page, "stream_join-paid").click()
+    page.get_by_text("s0.order_id").first.wait_for()
+    assert page.locator(".graph .world").get_attribute("transform") == before
+
+
+def test_a_box_closes_and_opens(visit, shoot):
+    page = visit("topology?pipeline=orders-by-city&version=1")
+    ready(page)
+    page.locator('.graph .header[data-box="orders-by-city/0"]').click()
+    node(page, "orders-by-city/0").wait_for()
+    assert node(page, "project-orders").count() == 0
+    shoot(page, "topology-closed")
+    node(page, "orders-by-city/0").click()
+    node(page, "project-orders").wait_for()
+
+
+def test_the_keyboard_is_enough(visit):
+    page = visit("topology?pipeline=orders-by-city&version=1")
+    ready(page)
+    node(page, "source-orders").focus()
+    page.keyboard.press("Enter")
+    page.locator(".graph .node.selected[data-id='source-orders']").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    page.wait_for_timeout(300)
+    moved = selected(page).get_attribute("data-id")
+    assert moved != "source-orders"
+    page.keyboard.press("Escape")
+    selected(page).wait_for(state="detached")
+    name = node(page, "store-city").get_attribute("aria-label")
+    assert name == "State store default"
+
+
+def test_search_marks_hits(visit, shoot):
+    page = visit("topology?pipeline=orders-by-city&version=1")
+    ready(page)
+    page.get_by_placeholder("Search nodes").fill("watermark")
+    page.locator(".graph .node.hit").first.wait_for()
+    assert page.locator(".graph .node.hit").count() == 2
+    shoot(page, "topology-search")
+
+
+def test_compare_leads_from_finding_to_node_and_back(visit, shoot):
+    page = visit("compare?pipeline=orders-by-city")
+    ready(page)
+    assert page.locator(".hg-verdict").count() == 1
+    page.locator(".st-key-finding-0 button").click()
+    selected(page).wait_for()
+    page.get_by_text("Known from").first.wait_for()
+    shoot(page, "compare-finding")
+    page.get_by_role("button", name="All findings").click()
+    selected(page).wait_for(state="detached")
+
+
+def test_before_and_after_keep_every_node_in_its_place(visit, shoot):
+    page = visit("compare?pipeline=orders-by-city")
+    ready(page)
+    place = node(page, "aggregate-city").get_attribute("transform")
+    assert node(page, "filter-valid").count() == 1
+    page.get_by_role("button", name="Before", exact=True).or_(
+        page.get_by_role("radio", name="Before")
+    ).first.click()
+    node(page, "filter-valid").wait_for(state="detached")
+    assert node(page, "aggregate-city").get_attribute("transform") == place
+    assert node(page, "before:source-customers").count() == 1
+    shoot(page, "compare-before")
+
+
+def test_only_changes_shows_less(visit, shoot):
+    page = visit("compare?pipeline=orders-by-city&only_changes=true")
+    ready(page)
+    assert node(page, "project-payments").count() == 0
+    assert node(page, "filter-valid").count() == 1
+    shoot(page, "compare-only-changes")
+
+
+def test_who_wants_less_motion_gets_none(visit):
+    page = visit("topology?pipeline=orders-by-city&version=1", reduced_motion="reduce")
+    ready(page)
+    style = "getComputedStyle(e.querySelector('.face')).transitionDuration"
+    assert node(page, "sink").evaluate(f"e => {style}") in ("0s", "1e-05s")
+
+
+def test_the_navigation_reaches_every_page(visit):
+    page = visit("")
+    ready(page)
+    for name in ("Topology", "Compare", "Reprocess", "Runs", "Landscape"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.locator(".hg-head h1", has_text=name).wait_for()
