@@ -104,6 +104,13 @@ def batch(home: Path, name: str) -> int:
     return json.loads(file.read_text())["batchId"] if file.exists() else -1
 
 
+def topology(home: Path, name: str) -> dict | None:
+    """Return what the store knows of a pipeline, None while it knows nothing."""
+    argv = [sys.executable, "-m", "headgate.cli.main", "--config", str(home / "headgate.toml")]
+    done = subprocess.run([*argv, "topology", name, "--format", "json"], capture_output=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
 def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     begun = time.monotonic()
     console, kafka = started.address("Console"), started.address("Kafka")
@@ -114,6 +121,10 @@ def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     assert time.monotonic() - begun < 90
     first = orders(kafka)
     started.wait(lambda: orders(kafka) > first)
+
+    seen = started.wait(lambda: topology(home, NAMES[0]))
+    assert {"orders", "payments"} <= set(seen["topics"]["in"])
+    assert seen["topics"]["out"] == ["city-revenue"]
 
     again = subprocess.run(
         [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)],

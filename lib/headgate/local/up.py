@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,8 @@ CONSOLE, WORKER = "console", "worker"
 PORT = 8501
 _CLONE = Path(__file__).parents[3]
 _PAGE_LIMIT = 60.0
+_WORKER_LIMIT = 40.0
+_TURN = 0.5
 
 Say = Callable[[str], None]
 
@@ -72,16 +74,22 @@ def up(request: Request, say: Say) -> None:
 def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None:
     forget(home)
     port = console_port(request.port)
-    if not request.demo:
-        if request.config is None:
-            raise SetupError("name the pipelines' file with --config, or start with --demo")
-        _start_console(request.config.resolve(), home, port, {}, supervisor)
+    if request.demo:
+        _run_demo(home, port, supervisor, say)
+    elif request.config is None:
+        raise SetupError("name the pipelines' file with --config, or start with --demo")
+    else:
+        config = request.config.resolve()
+        supervisor.start(_worker(config, home, {}))
+        supervisor.start(_console(config, home, port, {}))
         _announce(home, port, supervisor, say)
-        _stay(supervisor, lambda: time.sleep(0.5), say)
-        return
+        _stay(supervisor, lambda: time.sleep(_TURN), say)
+
+
+def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
     say("Starting Kafka.")
     kafka = _start_kafka(home, supervisor)
-    config = home / "headgate.toml"
+    env, config = {KAFKA: kafka}, home / "headgate.toml"
     _write(config, registry(home, kafka))
     lines = {p.name: Line(starter(p, home, kafka), p.ready(home)) for p in PIPELINES}
     board = Switchboard(home, supervisor, lines)
@@ -89,14 +97,33 @@ def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None
     try:
         say(f"Starting {', '.join(lines)}, their feed, the worker and the console.")
         supervisor.start(feed(home, kafka))
-        _start_console(config, home, port, {KAFKA: kafka}, supervisor)
+        supervisor.start(_console(config, home, port, env))
         for line in lines.values():
             supervisor.start(line.program(None))
         _announce(home, port, supervisor, say)
         say(f"Kafka    {kafka}\nFiles    {home}")
-        _stay(supervisor, lambda: board.turn(0.5), say)
+        _stay(supervisor, _turns(board, supervisor, _worker(config, home, env), home), say)
     finally:
         board.close()
+
+
+def _turns(
+    board: Switchboard, supervisor: Supervisor, worker: Program, home: Path
+) -> Callable[[], None]:
+    """Return what is done again and again: serve the board; start the worker when it is time.
+
+    The worker reads every pipeline once a minute, so its first look should find something.
+    """
+    late = time.monotonic() + _WORKER_LIMIT
+    plans = [p.explained(home) for p in PIPELINES if p.entry_point]
+
+    def turn() -> None:
+        waiting = supervisor.child(WORKER) is None
+        if waiting and (all(map(Path.exists, plans)) or time.monotonic() > late):
+            supervisor.start(worker)
+        board.turn(_TURN)
+
+    return turn
 
 
 def console_port(asked: int | None) -> int:
@@ -118,12 +145,14 @@ def _start_kafka(home: Path, supervisor: Supervisor) -> str:
     return kafka
 
 
-def _start_console(
-    config: Path, home: Path, port: int, env: dict[str, str], supervisor: Supervisor
-) -> None:
+def _worker(config: Path, home: Path, env: Mapping[str, str]) -> Program:
+    argv = (sys.executable, "-m", "headgate.worker.main", "--config", str(config))
+    log = home / "logs" / "worker.log"
     env = {**env, CONFIG: str(config)}
-    work = (sys.executable, "-m", "headgate.worker.main", "--config", str(config))
-    page = (sys.executable, "-m", "streamlit", "run", str(_CLONE / "app.py"))
+    return Program(name=WORKER, argv=argv, log=log, env=env, cwd=config.parent)
+
+
+def _console(config: Path, home: Path, port: int, env: Mapping[str, str]) -> Program:
     options = {
         "server.address": LOOPBACK,
         "server.port": str(port),
@@ -131,14 +160,11 @@ def _start_console(
         "browser.gatherUsageStats": "false",
         "server.fileWatcherType": "none",
     }
-    flags = tuple(f"--{key}={value}" for key, value in options.items())
-    logs = home / "logs"
-    supervisor.start(
-        Program(name=WORKER, argv=work, log=logs / "worker.log", env=env, cwd=config.parent)
-    )
-    supervisor.start(
-        Program(name=CONSOLE, argv=page + flags, log=logs / "console.log", env=env, cwd=_CLONE)
-    )
+    flags = (f"--{key}={value}" for key, value in options.items())
+    argv = (sys.executable, "-m", "streamlit", "run", str(_CLONE / "app.py"), *flags)
+    log = home / "logs" / "console.log"
+    env = {**env, CONFIG: str(config)}
+    return Program(name=CONSOLE, argv=argv, log=log, env=env, cwd=_CLONE)
 
 
 def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:

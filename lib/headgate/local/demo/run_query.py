@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import importlib
 import io
+import shutil
 import signal
 import sys
 import threading
@@ -22,6 +23,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
+from headgate.jobs.recorded_query import Place, record
+from headgate.jobs.unread_sources import EmptyFolders
+from headgate.jobs.unstarted import Unstarted
+from headgate.jobs.used_functions import watch_functions
 from headgate.local.jars import spark_jars
 
 READY = "ready"
@@ -38,7 +43,9 @@ def main() -> None:
     spark = session(given.name, given.folder)
     try:
         writer = entry_point(given.entry_point)(spark)
-        query = start(writer, given.name, given.checkpoint)
+        writer = writer.queryName(given.name)
+        capture(writer, given.folder)
+        query = writer.option("checkpointLocation", given.checkpoint).start()
         watch(query, given.folder, ended)
         stop(query)
     except PySparkException as error:
@@ -94,9 +101,22 @@ def session(name: str, folder: Path) -> SparkSession:
     return spark
 
 
-def start(writer: DataStreamWriter, name: str, checkpoint: str) -> StreamingQuery:
-    """Start the query of that name on that checkpoint."""
-    return writer.queryName(name).option("checkpointLocation", checkpoint).start()
+def capture(writer: DataStreamWriter, folder: Path) -> None:
+    """Keep what the session knows of the query in `captured/`; its failure is only told."""
+    scratch = folder / "tmp"
+    partial, captured = scratch / "captured", folder / "captured"
+    for left in (partial, scratch / "checkpoint"):
+        shutil.rmtree(left, ignore_errors=True)
+    partial.mkdir()
+    try:
+        unread = EmptyFolders(scratch / "unread")
+        query = Unstarted(writer)
+        record(writer._df, query, watch_functions(), unread, Place(partial, scratch))
+    except Exception as error:
+        print(f"the query could not be captured: {error}", file=sys.stderr)
+        return
+    shutil.rmtree(captured, ignore_errors=True)
+    partial.rename(captured)
 
 
 def watch(query: StreamingQuery, folder: Path, ended: threading.Event) -> None:
