@@ -9,13 +9,15 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from headgate.errors import CaptureError, SetupError, UnreachableError
 from headgate.gateway.clean_environment import clean_environment
+from headgate.gateway.jars import ENVIRONMENT as JARS
 from headgate.gateway.jars import spark_jars
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 180.0
 
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 _PIECES = ("explain.txt", "formatted.txt", "logical.json", "capture.json", "conf.json")
@@ -31,26 +33,29 @@ def capture_query(
     entry_point: str,
     into: Path,
     *,
-    folder: Path,
+    importable: Sequence[Path],
     query: str | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> tuple[Path, ...]:
     """Call `function(spark)` and return the pieces of evidence, written into the folder `into`.
 
-    `folder` is the working directory, importable. `query` chooses one of several queries that the
-    function starts. No source is reached and nothing starts. CaptureError says in one sentence
-    what the function did wrong, UnreachableError that Spark did not start or did not end in time.
+    The first of the `importable` folders is the working directory. `query` chooses one of several
+    queries that the function starts. No source is reached and nothing starts. CaptureError says in
+    one sentence what the function did wrong, UnreachableError that Spark did not start, or did not
+    end in time.
     """
     into.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-P", "-m", _PROGRAM, entry_point, "--into", str(into)]
-    command += ["--jars", _jars()] + (["--query", query] if query else [])
-    code = _run(command, folder, timeout_s, entry_point)
-    outcome = into / "outcome.json"
+    jars = _jars()
+    command += ["--jars", jars] + (["--query", query] if query else [])
+    code = _run(command, importable, timeout_s, entry_point)
+    scratch = into / ".scratch"
+    outcome = scratch / "outcome.json"
     if not outcome.is_file():
-        raise UnreachableError(_no_outcome(entry_point, code, into / "spark.log"))
+        raise UnreachableError(_no_outcome(entry_point, code, scratch / "spark.log"))
     error = json.loads(outcome.read_text(encoding="utf-8"))["error"]
     if error is not None:
-        raise CaptureError(error)
+        raise CaptureError(error if jars else f"{error}{_jars_hint(error)}")
     return tuple(into / name for name in _PIECES)
 
 
@@ -58,15 +63,21 @@ def _jars() -> str:
     try:
         return ",".join(map(str, spark_jars()))
     except SetupError:
-        return ""  # Spark's own message names the format that needs them
+        return ""  # not every query needs them
 
 
-def _run(command: list[str], folder: Path, timeout_s: float, entry_point: str) -> int:
+def _jars_hint(error: str) -> str:
+    if "data source: kafka" not in error:
+        return ""
+    return f"; its jars are not here: run `make setup`, or set {JARS}"
+
+
+def _run(command: list[str], importable: Sequence[Path], timeout_s: float, entry_point: str) -> int:
     """Run in a process group of its own; whatever is left of it afterwards is killed."""
     process = subprocess.Popen(
         command,
-        cwd=folder,
-        env=_environment(folder),
+        cwd=importable[0],
+        env=_environment(importable),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -82,9 +93,9 @@ def _run(command: list[str], folder: Path, timeout_s: float, entry_point: str) -
         process.wait()
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(importable: Sequence[Path]) -> dict[str, str]:
     kept, withheld = clean_environment(os.environ)
-    path = [str(folder.absolute()), *filter(None, [kept.get("PYTHONPATH")])]
+    path = [*(str(f.absolute()) for f in importable), *filter(None, [kept.get("PYTHONPATH")])]
     return kept | {
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONDONTWRITEBYTECODE": "1",

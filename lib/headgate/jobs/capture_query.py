@@ -1,21 +1,21 @@
 """The program that calls `module:function(spark)` and records the query that it would start.
 
-It runs in a process of its own. The pieces go into a folder; `outcome.json` there says
+It runs in a process of its own. The pieces go into a folder; `.scratch/outcome.json` there says
 `{"error": sentence | null}`, and nothing else of the process is to be read. Whatever the function
-prints goes to stderr, Spark's own log into `spark.log` in the folder.
+prints goes to stderr, Spark's own log into `.scratch/spark.log`.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import json
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from headgate.errors import CaptureError
 
@@ -41,9 +41,11 @@ def main() -> None:
     """Run one capture; the exit code is 0 also where it did not work out."""
     options = _options()
     into = Path(options.into)
-    _redirect(into / "spark.log")
+    scratch = into / ".scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    _redirect(scratch / "spark.log")
     try:
-        _capture(options, into)
+        _capture(options, into, scratch)
         error = None
     except CaptureError as caught:
         error = str(caught)
@@ -51,10 +53,20 @@ def main() -> None:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
         error = f"{options.entry_point} was called, but not recorded: {reason}"
-    outcome = into / "outcome.json"
+    outcome = scratch / "outcome.json"
     outcome.write_text(json.dumps({"error": error}), encoding="utf-8")
+    _end()
+
+
+def _end() -> NoReturn:
+    """Leave at once, and without the JVM: both would wait for what the function left running."""
+    from pyspark import SparkContext
+
+    java = getattr(SparkContext._gateway, "proc", None)
+    if java is not None:
+        java.kill()
+        java.wait()
     sys.stderr.flush()
-    # Python's exit would wait for threads that the function may have left behind.
     os._exit(0)
 
 
@@ -76,14 +88,15 @@ def _redirect(log: Path) -> None:
     sys.stdout = sys.stderr = stderr
 
 
-def _capture(options: argparse.Namespace, into: Path) -> None:
+def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
+    _check_importable(options.entry_point)
     from headgate.jobs import unread_sources, unstarted, used_functions
     from headgate.jobs.called_function import called
     from headgate.jobs.chosen_query import chosen
-    from headgate.jobs.recorded_query import record
+    from headgate.jobs.recorded_query import Place, record
 
-    spark = _session(options.jars, into)
-    folders = unread_sources.EmptyFolders(into / "unread")
+    spark = _session(options.jars, scratch)
+    folders = unread_sources.EmptyFolders(scratch / "unread")
     unread_sources.guard_readers(folders)
     started = unstarted.intercept_starts()
     used = used_functions.watch_functions()
@@ -92,19 +105,26 @@ def _capture(options: argparse.Namespace, into: Path) -> None:
     df, query = chosen(returned, started, options.query, options.entry_point)
     settings = _set_by_function(dict(df.sparkSession.conf.getAll), before)
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    record(df, query, used, folders, into)
+    record(df, query, used, folders, Place(into, scratch))
 
 
-def _session(jars: str, into: Path) -> Any:
+def _session(jars: str, scratch: Path) -> Any:
     """Start Spark; where it does not, its log is the place to look into."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("headgate-capture")
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(into / "warehouse"))
-    builder = builder.config("spark.local.dir", str(into / "local"))
+    builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    builder = builder.config("spark.local.dir", str(scratch / "local"))
     return (builder.config("spark.jars", jars) if jars else builder).getOrCreate()
+
+
+def _check_importable(entry_point: str) -> None:
+    """Refuse a module that is not there before Spark is started for it."""
+    package = entry_point.partition(":")[0].partition(".")[0]
+    if not package or importlib.util.find_spec(package) is None:
+        raise CaptureError(f"no module {package} can be imported from {Path.cwd()}")
 
 
 def _loader(entry_point: str) -> Callable[[], Any]:
@@ -121,9 +141,9 @@ def _loader(entry_point: str) -> Callable[[], Any]:
 
 def _set_by_function(after: dict[str, str], before: dict[str, str]) -> dict[str, str]:
     """Return the session's settings that the module or the function set."""
-    from headgate.jobs.masking import masked
+    from headgate.parse.spark.secrets import mask
 
-    return masked({k: v for k, v in sorted(after.items()) if before.get(k) != v})
+    return mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
 
 
 if __name__ == "__main__":

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.masking import in_strings, mask_text, masked, secrets_in
+from headgate.jobs.masking import in_strings, secrets_in, without
 from headgate.jobs.planned_state import mode_object, planned_state
 from headgate.jobs.reflection import case_kept, companion, elements, field, mapping, option
 from headgate.jobs.unread_sources import EmptyFolders
 from headgate.jobs.unstarted import Unstarted
 from headgate.jobs.used_functions import UsedFunctions
+from headgate.parse.spark.secrets import mask
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 _CHECKPOINT = "checkpointlocation"
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the pieces go, and where everything else goes that is no evidence."""
+
+    pieces: Path
+    scratch: Path
+
+
 def record(
-    df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: Path
+    df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: Place
 ) -> None:
-    """Write explain.txt, formatted.txt, logical.json and capture.json into `into`.
+    """Write explain.txt, formatted.txt, logical.json and capture.json.
 
     `capture.json` holds `sources`, `sink`, `output_mode`, `trigger`, `name`, `spark_version`,
     `state` and `functions`, and `error` where Spark itself would refuse to start the query.
@@ -36,18 +46,18 @@ def record(
         **_writing(query),
         "name": query.name if query else None,
         "spark_version": df.sparkSession.version,
-        **_judged(df, query, into / "checkpoint" / "state"),
+        **_judged(df, query, into.scratch / "checkpoint" / "state"),
         "functions": used.in_plan(_function_names(logical))
         + (used.of_sink(query.writer) if query else []),
     }
     for part in (*sources, *([sink] if sink else [])):
-        part["options"] = masked(part["options"])
+        part["options"] = mask(part["options"])
 
     def shown(text: str) -> str:
-        return mask_text(folders.restored(text), secrets)
+        return without(folders.restored(text), secrets)
 
     def write(name: str, text: str) -> None:
-        (into / name).write_text(text, encoding="utf-8")
+        (into.pieces / name).write_text(text, encoding="utf-8")
 
     write("explain.txt", shown(_explained(df, "extended")))
     write("formatted.txt", shown(_explained(df, "formatted")))
@@ -151,7 +161,7 @@ def _judged(df: Any, query: Unstarted | None, scratch: Path) -> dict[str, Any]:
 def _condition(error: Exception) -> str | None:
     thrown = getattr(error, "java_exception", error)
     try:
-        return thrown.getCondition() or None
+        return str(thrown.getCondition() or "") or None  # type: ignore[union-attr]
     except Exception:  # no Spark error, or one of before conditions
         return None
 

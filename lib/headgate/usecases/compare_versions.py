@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
+from headgate.usecases.capture import capture
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
 
 
 def compare_versions(
@@ -23,8 +23,8 @@ def compare_versions(
     Raises EvidenceError where a side can't be read and RenameError for a rename that is none.
     """
     return compare(
-        read_version(before, context=context),
-        read_version(after, context=context),
+        capture(before, context=context),
+        capture(after, context=context),
         renames=renames,
         spark_version=spark_version,
     )

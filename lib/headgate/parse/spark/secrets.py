@@ -23,6 +23,11 @@ def mask_text(text: str) -> str:
     return _QUERY.sub(rf"\g<key>{MASK}", text)
 
 
+def is_secret(key: str) -> bool:
+    """Whether an option of that name holds a secret."""
+    return bool(_SECRET.search(key))
+
+
 def mask(options: Mapping[str, str]) -> dict[str, str]:
     """Return options with every secret value replaced; the keys stay, so that a diff sees them."""
-    return {k: MASK if _SECRET.search(k) else mask_text(v) for k, v in options.items()}
+    return {k: MASK if is_secret(k) else mask_text(v) for k, v in options.items()}

@@ -1,0 +1,110 @@
+"""`headgate capture`: keep a version, in a file or in the store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from headgate.cli.options import current_context, emit_json, format_option, progress_console
+
+if TYPE_CHECKING:
+    from headgate.model.version import Version
+
+_STDOUT = "-"
+
+
+@click.command("capture")
+@click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...|module:function")
+@click.option("-o", "--out", "file", metavar="FILE", help="Write a version file; - is stdout.")
+@click.option("--pipeline", metavar="NAME", help="Keep the version in the store, for NAME.")
+@click.option("--query", metavar="NAME|ID", help="Which query, where there are several.")
+@format_option()
+def command(
+    evidence: tuple[str, ...],
+    file: str | None,
+    pipeline: str | None,
+    query: str | None,
+    output: str,
+) -> None:
+    """Keep a version of a pipeline: in a file, in the store, or on stdout.
+
+    `module:function` is called as function(spark) in a process of its own; nothing starts and no
+    source is reached.
+    """
+    from headgate.usecases import capture
+
+    context = current_context()
+    version = capture.capture(evidence, context=context, query=query)
+    _warn(version)
+    stored = None
+    if pipeline is not None:
+        stored = capture.store_version(version, pipeline=pipeline, context=context)
+    if file not in (None, _STDOUT):
+        _write(version, Path(str(file)))
+    if file == _STDOUT or (file is None and stored is None):
+        _print(version)
+    elif output == "json":
+        emit_json(_told(version, file, pipeline, stored))
+    else:
+        _say(version, file, pipeline, stored)
+
+
+def _print(version: Version) -> None:
+    from headgate.parse.version_file import dump
+
+    sys.stdout.buffer.write(dump(version))
+
+
+def _write(version: Version, file: Path) -> None:
+    """Write the version file as a whole or not at all."""
+    from headgate.parse.version_file import dump
+
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        part.write_bytes(dump(version))
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise click.BadParameter(f"{file}: {error.strerror}", param_hint="'-o'") from error
+
+
+def _told(
+    version: Version, file: str | None, pipeline: str | None, stored: tuple[int, bool] | None
+) -> dict[str, object]:
+    from headgate.parse.version_file import fingerprint
+
+    return {
+        "name": version.name,
+        "engine": version.engine,
+        "captured_at": version.captured_at,
+        "fingerprint": fingerprint(version),
+        "file": file,
+        "pipeline": pipeline,
+        "number": stored[0] if stored else None,
+        "new": stored[1] if stored else None,
+        "evidence": [{"kind": e.kind, "path": e.path} for e in version.evidence],
+        "warnings": list(version.warnings),
+    }
+
+
+def _say(
+    version: Version, file: str | None, pipeline: str | None, stored: tuple[int, bool] | None
+) -> None:
+    from headgate.store.versions import summarise
+
+    if stored is not None:
+        number, is_new = stored
+        known = "a new version" if is_new else "unchanged since it was stored"
+        click.echo(f"{pipeline}@{number}: {known}; {summarise(version)}")
+    if file is not None:
+        click.echo(f"wrote {file}: {summarise(version)}")
+
+
+def _warn(version: Version) -> None:
+    console = progress_console()
+    for warning in version.warnings:
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)

@@ -1,0 +1,93 @@
+"""Capture a version: out of evidence, or out of a function that has not been deployed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+from headgate.errors import NotFoundError
+from headgate.gateway.spark_capture import capture_query, is_entry_point
+from headgate.model.version import Evidence, Version
+from headgate.parse.version_file import dump, fingerprint, load
+from headgate.store import open_store
+from headgate.store.clock import now
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+
+def capture(
+    evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
+) -> Version:
+    """Return the version that the evidence is of; `module:function` is evidence too.
+
+    Such a function is called in a process of its own, with the working directory and the
+    registry's folder importable; no source is reached and nothing starts. Raises CaptureError for
+    what the function did wrong, and whatever `read_version` raises.
+    """
+    with ExitStack() as stack:
+        folders: dict[str, str] = {}
+        for place in filter(_is_function, evidence):
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headgate-capture-"))
+            capture_query(place, Path(folder), importable=_importable(context), query=query)
+            folders[place] = folder
+        version = read_version([folders.get(e, e) for e in evidence], context=context, query=query)
+    named = _named(version, {folder: place for place, folder in folders.items()})
+    kept = replace(named, captured_at=named.captured_at or now())
+    # As it comes back from a file or the store: a comparison must not see tuples beside lists.
+    return load(dump(kept), source="the captured version")
+
+
+def capture_into_store(
+    evidence: Sequence[str], *, pipeline: str, context: Context, query: str | None = None
+) -> tuple[int, bool]:
+    """Capture into the store; return the version's number, and whether it is a new one.
+
+    NotFoundError where the registry has no such pipeline.
+    """
+    _check_declared(pipeline, context)
+    return store_version(
+        capture(evidence, context=context, query=query), pipeline=pipeline, context=context
+    )
+
+
+def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
+    """Keep a version in the store, like `capture_into_store`."""
+    _check_declared(pipeline, context)
+    with closing(open_store(context.store_url)) as store:
+        return store.versions.add(pipeline, version, fingerprint(version))
+
+
+def _check_declared(pipeline: str, context: Context) -> None:
+    if context.registry.pipeline(pipeline) is None:
+        known = ", ".join(p.name for p in context.registry.pipelines) or "none"
+        where = context.registry.path or "the registry, there is no headgate.toml"
+        raise NotFoundError(f"no pipeline {pipeline!r} in {where}; declared: {known}")
+
+
+def _is_function(evidence: str) -> bool:
+    return is_entry_point(evidence, Path.cwd())
+
+
+def _importable(context: Context | None) -> tuple[Path, ...]:
+    """Return the working directory, and the folder that entry points are importable from."""
+    file = context.registry.path if context else None
+    return (Path.cwd(), *([Path(file).parent] if file else []))
+
+
+def _named(version: Version, places: dict[str, str]) -> Version:
+    """Name the functions where the temporary folders of their pieces stand."""
+    evidence: dict[Evidence, None] = {}
+    for found in version.evidence:
+        place = next((p for f, p in places.items() if found.path.startswith(f)), None)
+        evidence[Evidence(kind="capture", path=place) if place else found] = None
+    warnings = tuple(_shown(w, places) for w in version.warnings)
+    return replace(version, evidence=tuple(evidence), warnings=warnings)
+
+
+def _shown(warning: str, places: dict[str, str]) -> str:
+    for folder, place in places.items():
+        warning = warning.replace(f"{folder}/", f"{place} ").replace(folder, place)
+    return warning
