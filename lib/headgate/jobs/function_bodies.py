@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import hashlib
 import inspect
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _LIBRARIES = tuple({*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix})
+_GLOBAL_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -47,7 +49,9 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
         seen.add(id(value))
         yield value.__qualname__
         for name, member in sorted(vars(value).items()):
-            if isinstance(member, (types.FunctionType, *_PLAIN)) and not name.startswith("__doc"):
+            # What Python itself notes of a class (`__firstlineno__`) are dunder names too.
+            plain = isinstance(member, _PLAIN) and not name.startswith("__")
+            if plain or isinstance(member, types.FunctionType):
                 yield name
                 yield from _told(member, seen)
     elif type(value).__module__ != "builtins" and _is_own(_file_of(type(value))):
@@ -89,7 +93,8 @@ def _told_references(function: types.FunctionType, seen: set[int]) -> Iterator[s
 
 
 def _names(code: types.CodeType) -> set[str]:
-    found = set(code.co_names)
+    """Return the global names that code reads; `co_names` would hold attributes too."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL_READS}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             found |= _names(constant)

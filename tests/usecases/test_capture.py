@@ -1,0 +1,56 @@
+"""Capturing from evidence that is there already: into a version, into the store."""
+
+import pytest
+
+from headgate.errors import EvidenceError, NotFoundError
+from headgate.model.version import Engine, Version
+from headgate.parse.version_file import dump
+from headgate.usecases.capture import capture, capture_into_store
+from headgate.usecases.context import open_context
+
+PIPELINE = '[[pipeline]]\nname = "orders"\nengine = "spark"\ncheckpoint = "ck"\n'
+
+
+@pytest.fixture
+def context(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HEADGATE_CONFIG", raising=False)
+    (tmp_path / "headgate.toml").write_text(PIPELINE)
+    return open_context()
+
+
+def version_file(path, **facts):
+    path.write_bytes(dump(Version(engine=Engine.SPARK, captured_at="2026-01-01T00:00", **facts)))
+    return str(path)
+
+
+def test_a_version_file_is_captured_as_it_is(tmp_path, context):
+    file = version_file(tmp_path / "v", name="a")
+    found = capture([file], context=context)
+    assert (found.name, found.captured_at) == ("a", "2026-01-01T00:00")
+
+
+def test_an_equal_version_is_stored_once(tmp_path, context):
+    first, second = (version_file(tmp_path / n, output_mode=n) for n in ("Append", "Update"))
+    assert capture_into_store([first], pipeline="orders", context=context) == (1, True)
+    assert capture_into_store([first], pipeline="orders", context=context) == (1, False)
+    assert capture_into_store([second], pipeline="orders", context=context) == (2, True)
+    assert capture(["orders"], context=context).output_mode == "Update"
+    assert capture(["orders@1"], context=context).output_mode == "Append"
+
+
+def test_a_pipeline_must_be_declared(tmp_path, context):
+    file = version_file(tmp_path / "v")
+    with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*; declared: orders"):
+        capture_into_store([file], pipeline="ordres", context=context)
+    assert not (tmp_path / ".headgate").exists()
+
+
+def test_what_is_no_evidence_is_said(tmp_path, context):
+    with pytest.raises(EvidenceError, match="is no file"):
+        capture(["nowhere/explain.txt"], context=context)
+
+
+def test_an_existing_path_wins_over_a_function(tmp_path, context):
+    version_file(tmp_path / "a:b", name="file")
+    assert capture(["a:b"], context=context).name == "file"
