@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from headgate.compat.expressions import call, columns, without_casts
+from headgate.compat.expressions import call, columns, without_casts, without_names
 
 # Functions that store what others store, buffer by buffer, in their order.
 _PARTS = {"avg": ("sum", "count"), "mean": ("sum", "count"), "try_avg": ("sum", "count")}
@@ -53,6 +53,7 @@ class Carry(Enum):
     MIXED = "mixed"
     REINTERPRETED = "reinterpreted"
     OPAQUE = "opaque"
+    UNKNOWN = "unknown"
 
 
 def buffers(functions: Sequence[str] | None) -> tuple[Buffer, ...] | None:
@@ -63,8 +64,9 @@ def buffers(functions: Sequence[str] | None) -> tuple[Buffer, ...] | None:
 
 
 def _stored(function: str) -> tuple[Buffer, ...]:
-    name, argument = call(function)
-    argument = without_casts(argument)
+    name, argument = call(without_names(function))
+    if name not in _BINARY:
+        argument = without_casts(argument)
     return tuple(Buffer(part, argument) for part in _PARTS.get(name, (name,)))
 
 
@@ -77,7 +79,17 @@ def carry(before: Buffer, after: Buffer) -> Carry:
         return Carry.OPAQUE if opaque else Carry.REINTERPRETED
     if before.argument == after.argument:
         return Carry.EXACT
+    if before.name in _BINARY:
+        return _binary(before, after)
     return Carry.MIXED if _related(before, after) else Carry.REINTERPRETED
+
+
+def _binary(before: Buffer, after: Buffer) -> Carry:
+    """The bytes hold values of the argument's type, which no schema shows."""
+    if not _related(before, after):
+        return Carry.REINTERPRETED
+    casts = before.argument.count("cast(") != after.argument.count("cast(")
+    return Carry.OPAQUE if casts else Carry.UNKNOWN
 
 
 def _related(before: Buffer, after: Buffer) -> bool:

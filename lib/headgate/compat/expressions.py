@@ -11,6 +11,7 @@ _COLUMN = re.compile(r"\bs\d+\.`?[\w.]+`?|\bop\d+\.\S+")
 _CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
 _GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
+_STRUCT = re.compile(r"\b(?:named_)?struct\(")
 _TIME_WINDOW = re.compile(r"\b(?:session_)?window\(|precisetimestampconversion")
 
 
@@ -39,6 +40,38 @@ def without_casts(expression: str) -> str:
     while match := _CAST.match(text):
         text = match["inner"].strip()
     return text
+
+
+def without_names(expression: str) -> str:
+    """Leave out what names the fields of a struct: the engine compares structs by position."""
+    out, rest = [], expression
+    while match := _STRUCT.search(rest):
+        inside, rest_after = _inside(rest[match.end() :])
+        values = [without_names(v) for v in split_arguments(inside)[1::2]]
+        out += [rest[: match.start()], f"struct({', '.join(values)})"]
+        rest = rest_after
+    return "".join([*out, rest])
+
+
+def _inside(text: str) -> tuple[str, str]:
+    """Split after an opened bracket: what stands inside, and what follows its end."""
+    depth = 1
+    for place, mark in enumerate(text):
+        depth += (mark in "([{") - (mark in ")]}")
+        if depth == 0:
+            return text[:place], text[place + 1 :]
+    return text, ""
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the parts between commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for place, mark in enumerate(text):
+        depth += (mark in "([{") - (mark in ")]}")
+        if mark == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
 def guards(expression: str, inner: str) -> bool:

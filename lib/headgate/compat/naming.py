@@ -68,6 +68,13 @@ def normal_path(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
+def covers(new: str, old: str) -> bool:
+    """Say whether everything under the path `old` also lies under `new`."""
+    if old.startswith(new.rstrip("/") + "/"):
+        return True
+    return new.startswith(old + "/") and set(new[len(old) + 1 :]) <= {"*"}
+
+
 def loses_data_silently(source: Source) -> bool:
     """Say whether `failOnDataLoss` is off."""
     return (option(source, "failOnDataLoss") or "true").lower() == "false"

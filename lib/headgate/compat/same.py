@@ -30,7 +30,8 @@ def _operators(version: Version) -> list[tuple[Any, ...]]:
 
 def _operator(o: StatefulOperator) -> tuple[Any, ...]:
     columns = tuple((s.store, s.value_schema.describe()) for s in o.stores if s.value_schema)
-    return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window, columns)
+    inside = (o.extra.get("outputs"), o.extra.get("timeout"), columns)
+    return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window, inside)
 
 
 def _sources(version: Version) -> list[tuple[Any, ...]]:

@@ -38,6 +38,7 @@ PINNED = frozenset(
 __all__ = [
     "ANSI",
     "CHECKPOINT_FORMAT",
+    "DEFAULTS",
     "ENCODING",
     "OFFSET_LOG",
     "PARTITIONS",
@@ -47,8 +48,44 @@ __all__ = [
     "SOURCE_SETTINGS",
     "TIME_ZONE",
     "differing",
+    "effective",
+    "set_by_somebody",
     "stored_partitions",
 ]
+
+
+# What Spark 4.2 uses where a session sets nothing.
+DEFAULTS = {
+    PROVIDER: "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    ENCODING: "unsaferow",
+    CHECKPOINT_FORMAT: "1",
+    PARTITIONS: "200",
+    ANSI: "true",
+    OFFSET_LOG: "1",
+    _S + "multipleWatermarkPolicy": "min",
+    _S + "flatMapGroupsWithState.stateFormatVersion": "2",
+    _S + "aggregation.stateFormatVersion": "2",
+    _S + "join.stateFormatVersion": "2",
+    _S + "stateStore.compression.codec": "lz4",
+    _S + "stateStore.rocksdb.formatVersion": "5",
+    _S + "stateStore.rowChecksum.enabled": "false",
+}
+
+
+def effective(version: Version, key: str) -> str | None:
+    """Return the value that a session uses; None where nobody says what it set.
+
+    A session whose settings are evidence, and that does not set a key, uses the default.
+    """
+    if key in version.settings:
+        return version.settings[key]
+    told = bool(version.settings) or any(e.kind == "settings" for e in version.evidence)
+    return DEFAULTS.get(key) if told else None
+
+
+def set_by_somebody(c: Comparison, key: str) -> bool:
+    """Say whether one of the two sessions sets a key itself."""
+    return key in c.before.settings or key in c.after.settings
 
 
 def differing(c: Comparison) -> dict[str, tuple[str | None, str | None]]:

@@ -9,8 +9,9 @@ from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
 from headgate.compat.schema_check import Fit, fit
 from headgate.model.schema import Schema
-from headgate.model.version import StateStore
+from headgate.model.version import OperatorKind, StateStore
 
+_FORMATTED = (OperatorKind.AGGREGATE,)
 KEY, VALUE = "key", "value"
 SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 
@@ -21,6 +22,7 @@ class StorePair:
 
     before: StateStore
     after: StateStore
+    pinned_format: str | None = None
 
     @property
     def name(self) -> str:
@@ -32,7 +34,9 @@ class StorePair:
         return self.before.key_schema if part == KEY else self.before.value_schema
 
     def planned(self, part: str) -> Schema | None:
-        """Return the schema that the new plan asks for."""
+        """Return the schema that the new plan asks for, in the format that is pinned."""
+        if part == VALUE and None not in (self.pinned_format, self.after.format):
+            return in_format(self.after, str(self.pinned_format))
         return self.after.key_schema if part == KEY else self.after.value_schema
 
 
@@ -41,7 +45,28 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
     if pair.before is None or pair.after is None:
         return ()
     new = {s.store: s for s in pair.after.stores}
-    return tuple(StorePair(s, new[s.store]) for s in pair.before.stores if s.store in new)
+    same = pair.before.kind in _FORMATTED
+    return tuple(
+        StorePair(s, new[s.store], s.format if same else None)
+        for s in pair.before.stores
+        if s.store in new
+    )
+
+
+def in_format(store: StateStore, pinned: str) -> Schema | None:
+    """Return a planned value schema as the pinned state format would have it.
+
+    Aggregates: format 1 stores the key in the value, too. The plan was made with the session's
+    format, and the offset log's wins.
+    """
+    value, key = store.value_schema, store.key_schema
+    if value is None or key is None or store.format == pinned:
+        return value
+    if (store.format, pinned) == ("2", "1"):
+        return Schema((*key.fields, *value.fields))
+    if (store.format, pinned) == ("1", "2"):
+        return Schema(value.fields[len(key.fields) :])
+    return None
 
 
 def worst_fit(pair: OperatorPair) -> Fit:

@@ -44,7 +44,7 @@ _VOLATILE = frozenset(
         "start_offsets",
     }
 )
-_UDF = re.compile(r"\b(?P<name>\w+)\([^()]*\)#\d+|pythonUDF|\bPythonUDF\b")
+_PLACE = re.compile(r"\bs\d+\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,30 +94,62 @@ def is_stateless(node: Node) -> bool:
     return node.kind is NodeKind.TRANSFORM and node.operator not in _JUDGED_ELSEWHERE
 
 
-def feeds_state(topology: Topology, node: str | None) -> bool:
-    """Say whether a stateful operator lies below a node."""
-    if node is None:
-        return False
+def feeding_state(topology: Topology) -> frozenset[str]:
+    """Return the ids of all nodes above a stateful operator."""
+    inputs: dict[str, list[str]] = {}
+    for edge in topology.edges:
+        inputs.setdefault(edge.target, []).append(edge.source)
+    found: set[str] = set()
+    waiting = [i for n in topology.nodes if n.operator in STATEFUL for i in inputs.get(n.id, ())]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting.extend(inputs.get(node, ()))
+    return frozenset(found)
+
+
+def is_drawn(topology: Topology) -> bool:
+    """Say whether a plan was there to draw from: a checkpoint alone shows no more than the sink."""
+    return any(n.kind is NodeKind.SOURCE for n in topology.nodes)
+
+
+def branch(topology: Topology, node: str | None) -> tuple[Counter[tuple[Any, ...]], ...]:
+    """Return what feeds a node, free of the places of sources: two equal branches are equal."""
     graph = topology.graph()
-    below = nx.descendants(graph, node) if node in graph else set()
-    return any(n.id in below and n.operator in STATEFUL for n in topology.nodes)
+    above = nx.ancestors(graph, node) if node in graph else set()
+    nodes = [n for n in topology.nodes if n.id in above or n.id == node]
+    transforms_ = Counter(_placeless(n) for n in nodes if n.kind is NodeKind.TRANSFORM)
+    sources = Counter((n.label,) for n in nodes if n.kind is NodeKind.SOURCE)
+    return transforms_, sources
+
+
+def _placeless(node: Node) -> tuple[Any, ...]:
+    details = repr(sorted(visible(node).items()))
+    return (node.operator, _PLACE.sub("s.", node.label), _PLACE.sub("s.", details))
 
 
 def changed_transforms(c: Comparison) -> Iterator[TransformChange]:
-    """Yield the stateless transforms that differ, in the new graph's order, then the removed."""
+    """Yield the stateless transforms that differ, in the new graph's order, then the removed.
+
+    Nothing where one version's graph is not known.
+    """
+    if not (is_drawn(c.before.topology) and is_drawn(c.after.topology)):
+        return
+    feeding = feeding_state(c.before.topology) | feeding_state(c.after.topology)
     old = {n.id: n for n in c.before.topology.nodes}
     partner = {a: old[b] for b, a in c.nodes.pairs.items()}
     for node in c.after.topology.nodes:
         was = partner.get(node.id)
         if not is_stateless(node) or (was is not None and meaning(was) == meaning(node)):
             continue
-        yield _change(c, was, node)
+        yield _change(was, node, feeding)
     for node_id in c.nodes.removed:
         if is_stateless(old[node_id]):
-            yield _change(c, old[node_id], None)
+            yield _change(old[node_id], None, feeding)
 
 
-def _change(c: Comparison, was: Node | None, now: Node | None) -> TransformChange:
+def _change(was: Node | None, now: Node | None, feeding: frozenset[str]) -> TransformChange:
     verb = "was added" if was is None else "was removed" if now is None else "changed"
     word = (now or was).operator.replace("_", " ")  # type: ignore[union-attr]
     return TransformChange(
@@ -125,13 +157,6 @@ def _change(c: Comparison, was: Node | None, now: Node | None) -> TransformChang
         after=now.id if now else None,
         was=was.label if was else None,
         now=now.label if now else None,
-        feeds_state=feeds_state(c.before.topology, was.id if was else None)
-        or feeds_state(c.after.topology, now.id if now else None),
+        feeds_state=any(n is not None and n.id in feeding for n in (was, now)),
         sentence=f"A {word} {verb}.",
     )
-
-
-def user_functions(topology: Topology) -> frozenset[str]:
-    """Return the names of user-defined functions that the graph's transforms call."""
-    found = (_UDF.finditer(f"{n.label} {n.details}") for n in topology.nodes)
-    return frozenset(m["name"] or "the function" for matches in found for m in matches)

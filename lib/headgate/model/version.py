@@ -143,6 +143,15 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A Python function that a query uses; `hash` is of its body, equal only for equal code."""
+
+    kind: str
+    name: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a checkpoint has got: batch numbers, None where there is no log."""
 
@@ -169,7 +178,8 @@ class Version:
     empty tuple where it is known that there is none. `sources` likewise. `pinned` are the
     settings of the offset log, `settings` those of the session that captured. `captured_at` is
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
-    build or analyse the query, None where it was built.
+    build or analyse the query, None where it was built. `user_functions` are names of functions
+    whose bodies no plan shows.
     """
 
     engine: Engine
@@ -191,3 +201,5 @@ class Version:
     warnings: tuple[str, ...] = ()
     captured_at: str | None = None
     capture_error: str | None = None
+    functions: tuple[Function, ...] = ()
+    user_functions: tuple[str, ...] = ()

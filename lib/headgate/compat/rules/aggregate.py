@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.buffers import Buffer, Carry, buffers, carry
-from headgate.compat.expressions import guards, is_time_window
+from headgate.compat.expressions import guards, is_time_window, without_names
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
@@ -90,6 +90,24 @@ def same_function_other_input(c: Comparison) -> Iterator[Verdict]:
                 )
 
 
+@rule("AGG006")
+def opaque_buffer(c: Comparison) -> Iterator[Verdict]:
+    """Some functions keep their values as bytes, and the type of what is inside is not checked."""
+    for pair in _aggregates(c):
+        for old, new, how in _carried(pair):
+            if how is Carry.UNKNOWN:
+                yield Verdict(
+                    outcome=Outcome.UNKNOWN,
+                    where=pair.where,
+                    before=str(old),
+                    after=str(new),
+                    question="Has the new argument the same type as the old one? If not, stored "
+                    "bytes are read as something else.",
+                    remedy=_REPLAY,
+                    scenario="from-scratch",
+                )
+
+
 @rule("AGG004")
 def buffer_carried_over(c: Comparison) -> Iterator[Verdict]:
     """The new functions keep the same buffers as the old ones, so history carries over exactly."""
@@ -139,7 +157,9 @@ def _plain_keys(pair: OperatorPair) -> tuple[tuple[str, ...] | None, tuple[str, 
 
 
 def _without_window(keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if keys is None else tuple(k for k in keys if not is_time_window(k))
+    if keys is None:
+        return None
+    return tuple(without_names(k) for k in keys if not is_time_window(k))
 
 
 def _functions_equal(pair: OperatorPair) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.settings import (
@@ -18,6 +19,8 @@ from headgate.compat.settings import (
     SOURCE_SETTINGS,
     TIME_ZONE,
     differing,
+    effective,
+    set_by_somebody,
     stored_partitions,
 )
 from headgate.compat.state import SCHEMA_CHECK
@@ -33,13 +36,13 @@ def pinned_setting(c: Comparison) -> Iterator[Verdict]:
 
     A new value takes effect with a new checkpoint only.
     """
-    for key in sorted(PINNED):
-        recorded, wanted = c.before.pinned.get(key), c.after.settings.get(key)
-        if recorded is None or wanted is None or recorded == wanted or key in SOURCE_SETTINGS:
+    for key in sorted(PINNED - SOURCE_SETTINGS):
+        recorded, wanted = c.before.pinned.get(key), effective(c.after, key)
+        if not set_by_somebody(c, key) or None in (recorded, wanted) or recorded == wanted:
             continue
         if key == ENCODING and not _only_transform_with_state(c):
             continue
-        yield _no_effect(key, recorded, wanted)
+        yield _no_effect(key, str(recorded), str(wanted))
 
 
 @rule("CFG002")
@@ -49,10 +52,12 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
     Offset log v1 pins it. Offset log v2 does not record it in a query's first run (4.2.0): fewer
     partitions orphan the keys of the others, more fail on state files that do not exist.
     """
-    wanted = c.after.settings.get(PARTITIONS)
+    wanted = effective(c.after, PARTITIONS)
     recorded = c.before.pinned.get(PARTITIONS)
     stored = stored_partitions(c.before)
-    if wanted is None or not c.is_stateful:
+    if wanted is None or not wanted.isdigit() or not c.is_stateful:
+        return
+    if not set_by_somebody(c, PARTITIONS):
         return
     if recorded is not None:
         if recorded != wanted:
@@ -64,8 +69,8 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
 @rule("CFG003")
 def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
     """A query without state uses the session's shuffle partitions whatever the offset log says."""
-    old, new = c.setting(PARTITIONS)
-    recorded = c.before.pinned.get(PARTITIONS, old)
+    new = effective(c.after, PARTITIONS) if set_by_somebody(c, PARTITIONS) else None
+    recorded = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
     if c.before.stateful == () and new is not None and recorded not in (None, new):
         yield Verdict(
             outcome=Outcome.RESUMES,
@@ -79,7 +84,9 @@ def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
 @rule("CFG004")
 def offset_log_format(c: Comparison) -> Iterator[Verdict]:
     """The version of an existing offset log wins over the setting."""
-    wanted, recorded = c.after.settings.get(OFFSET_LOG), c.before.offset_log_version
+    wanted, recorded = effective(c.after, OFFSET_LOG), c.before.offset_log_version
+    if not set_by_somebody(c, OFFSET_LOG):
+        return
     if wanted is not None and recorded is not None and wanted != str(recorded):
         yield _no_effect(OFFSET_LOG, str(recorded), wanted)
 
@@ -87,8 +94,8 @@ def offset_log_format(c: Comparison) -> Iterator[Verdict]:
 @rule("CFG005")
 def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
     """The format of state checkpoints is not pinned, and neither can read the other's files."""
-    old, new = ((v or "1") for v in c.setting(CHECKPOINT_FORMAT))
-    provider = c.before.pinned.get(PROVIDER, c.before.settings.get(PROVIDER) or "")
+    old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
+    provider = c.before.pinned.get(PROVIDER, effective(c.before, PROVIDER) or "")
     if old == new or not c.is_stateful or "RocksDB" not in provider:
         return
     condition = "CANNOT_LOAD_STATE_STORE" if old == "2" else "CANNOT_WRITE_STATE_STORE"
@@ -127,9 +134,12 @@ def time_zone(c: Comparison) -> Iterator[Verdict]:
     over timestamps do not depend on it.
     """
     old, new = c.setting(TIME_ZONE)
-    if old is None or new is None or old == new:
-        return
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
+    if old == new:
+        return
+    if old is None or new is None:
+        yield from _time_zone_not_known(old, new, hit)
+        return
     yield Verdict(
         outcome=Outcome.SILENTLY_WRONG if hit else Outcome.RESUMES,
         state_effect=StateEffect.ORPHANED if hit else _effect_of_time_zone(c),
@@ -144,10 +154,10 @@ def time_zone(c: Comparison) -> Iterator[Verdict]:
 @rule("CFG008")
 def ansi_mode(c: Comparison) -> Iterator[Verdict]:
     """ANSI mode is not recorded: what gave null before fails the batch with it, and vice versa."""
-    old, new = ((v or "true").lower() for v in c.setting(ANSI))
-    if old == new or None in c.setting(ANSI):
+    old, new = (effective(v, ANSI) for v in (c.before, c.after))
+    if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
         return
-    if new == "false":
+    if new.lower() == "false":
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
@@ -219,6 +229,22 @@ def _not_recorded(stored: int, wanted: int) -> Verdict:
         remedy=f"Set {PARTITIONS} to {stored}."
         + (" After a try, delete the uncommitted offsets/N." if more else ""),
     )
+
+
+def _time_zone_not_known(
+    old: str | None, new: str | None, hit: OperatorPair | None
+) -> Iterator[Verdict]:
+    """Ask only where the answer matters: a zone that one side leaves to its machine."""
+    if hit is not None:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=hit.where,
+            before=old,
+            after=new,
+            because=f"Only one version sets {TIME_ZONE}, and the key is made with it.",
+            question="Which time zone does the session have that sets none?",
+            remedy="Set the same time zone in both.",
+        )
 
 
 def _effect_of_time_zone(c: Comparison) -> StateEffect:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import is_file, location
+from headgate.compat.naming import covers, is_file, location
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import had_data, judged_pairs
@@ -21,7 +21,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[Verdict]:
     """
     for pair in _moved(c):
         assert pair.before
-        if had_data(c.before, pair.before):
+        if _refused(c, pair):
             yield Verdict(
                 outcome=Outcome.REFUSES,
                 where=pair.where,
@@ -55,6 +55,27 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
             )
 
 
+@rule("FIL004", "FileStreamSource sets basePath for plain paths only; not measured")
+def wider_path(c: Comparison) -> Iterator[Verdict]:
+    """A path that still lies above the old files, or a pattern that matches them, is accepted.
+
+    Files that were read are known by their full path; others below it are new.
+    """
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        old, new = location(pair.before), location(pair.after)
+        files = is_file(pair.before) and is_file(pair.after)
+        if files and old and new and old != new and covers(new, old):
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
+                where=pair.where,
+                before=old,
+                after=new,
+                because="The new path holds the old one.",
+            )
+
+
 @rule("FIL003")
 def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
     """A file source's log remembers files by their full path.
@@ -65,7 +86,7 @@ def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
     for pair in _moved(c):
         assert pair.before and pair.after
         data = had_data(c.before, pair.before)
-        if data or (data is False and _read_elsewhere(c, pair)):
+        if _refused(c, pair) or (data is False and _read_elsewhere(c, pair)):
             continue
         yield Verdict(
             outcome=Outcome.UNKNOWN,
@@ -86,8 +107,15 @@ def _moved(c: Comparison) -> Iterator[SourcePair]:
         if not (is_file(pair.before) and is_file(pair.after)) or _log_moves(pair):
             continue
         old, new = location(pair.before), location(pair.after)
-        if old and new and old != new:
+        if old and new and old != new and not covers(new, old):
             yield pair
+
+
+def _refused(c: Comparison, pair: SourcePair) -> bool:
+    """A pattern sets no base path, so Spark has nothing to compare the old files with."""
+    assert pair.before and pair.after
+    pattern = set(location(pair.after) or "") & set("*?[{")
+    return not pattern and bool(had_data(c.before, pair.before))
 
 
 def _log_moves(pair: SourcePair) -> bool:

@@ -8,7 +8,6 @@ from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.same import looks_equal
-from headgate.compat.upstream import user_functions
 from headgate.model.version import OperatorKind
 
 _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
@@ -33,6 +32,26 @@ def state_variables(c: Comparison) -> Iterator[Verdict]:
             )
 
 
+@rule("FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x")
+def operator_properties(c: Comparison) -> Iterator[Verdict]:
+    """transformWithState records its time mode and output mode and compares them on a restart."""
+    for pair in c.operators:
+        if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
+            continue
+        assert pair.before and pair.after
+        for key in ("time_mode", "operator_output_mode"):
+            old, new = pair.before.extra.get(key), pair.after.extra.get(key)
+            if old and new and str(old).lower() != str(new).lower():
+                yield Verdict(
+                    outcome=Outcome.REFUSES,
+                    where=pair.where,
+                    before=old,
+                    after=new,
+                    error_class="STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
+                    remedy="Set it back.",
+                )
+
+
 @rule("FUN002")
 def state_function(c: Comparison) -> Iterator[Verdict]:
     """What a state function does with its state stands in its body, and no plan shows it."""
@@ -51,12 +70,12 @@ def state_function(c: Comparison) -> Iterator[Verdict]:
 @rule("FUN003")
 def user_function(c: Comparison) -> Iterator[Verdict]:
     """A user-defined function's body is in no plan; history keeps what the old body made of it."""
-    names = user_functions(c.after.topology)
+    names = c.after.user_functions
     if not c.is_stateful or not names or not looks_equal(c):
         return
     yield Verdict(
         outcome=Outcome.UNKNOWN,
-        before=sorted(user_functions(c.before.topology)),
+        before=sorted(c.before.user_functions),
         after=sorted(names),
         because="Nothing that can be seen differs.",
         question=f"Did the body of {', '.join(sorted(names))} change?",

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.compat.upstream import branch
 from headgate.model.version import OperatorKind, StatefulOperator
 
 _REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
@@ -68,6 +70,33 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[Verdict]:
         return
     for pair in (p for p in c.operators if _differs(p)):
         yield _unchecked(c, pair)
+
+
+@rule("OPS005")
+def branches_swapped(c: Comparison) -> Iterator[Verdict]:
+    """Operators of one kind are told apart by their place alone.
+
+    When two branches of a union or a join change places, each reads the other's state.
+    """
+    pairs = [p for p in c.operators if p.kind is not None]
+    old = [branch(c.before.topology, p.where.before) for p in pairs]
+    new = [branch(c.after.topology, p.where.after) for p in pairs]
+    for place, pair in enumerate(pairs):
+        taken = [
+            i
+            for i, other in enumerate(pairs)
+            if other.kind is pair.kind and new[place] == old[i] != old[place]
+        ]
+        if taken and is_read(c, pair):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                because="This operator stands where another one of its kind stood, and reads "
+                "that one's state.",
+                remedy="Keep the order of the branches. " + _REMEDY,
+                scenario="from-scratch",
+            )
 
 
 @rule("OPS004")

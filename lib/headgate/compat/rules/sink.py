@@ -95,6 +95,22 @@ def other_sink(c: Comparison) -> Iterator[Verdict]:
         )
 
 
+@rule("SNK006")
+def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
+    """A file sink must go on in the directory whose `_spark_metadata` this checkpoint filled."""
+    old, new = c.before.sink, c.after.sink
+    if new is None or not _is_file(new) or (old is not None and old.format):
+        return
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=_where(c),
+        after=_describe(new),
+        because="The evidence of the old version does not show its sink.",
+        question="Did the old version write to the same directory?",
+        remedy="Add a plan or a progress of the old version.",
+    )
+
+
 @rule("SNK005", "not measured")
 def file_format(c: Comparison) -> Iterator[Verdict]:
     """A directory that holds files of two formats can be read as neither."""

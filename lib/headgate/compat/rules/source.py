@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import EVOLUTION, describe, family, is_file, names_count
+from headgate.compat.naming import EVOLUTION, describe, family, is_file, location, names_count
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.version import Source, Version
@@ -160,6 +160,41 @@ def named_but_positional(c: Comparison) -> Iterator[Verdict]:
             yield _shifted(c, pair, _named(c.before, new.name))
 
 
+@rule("SRC009")
+def evolution_switched_on(c: Comparison) -> Iterator[Verdict]:
+    """With source evolution on in the session every source needs a name, whatever is pinned."""
+    unnamed = [describe(s) for s in c.after.sources or () if not s.name]
+    on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
+    if on and unnamed:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=c.before.settings.get(EVOLUTION),
+            after="true",
+            because=f"{EVOLUTION} is on, and {unnamed[0]} has no name.",
+            error_class="AssertionError",
+            remedy="Switch source evolution off, or start from an empty checkpoint with names.",
+        )
+
+
+@rule("SRC010")
+def source_not_known(c: Comparison) -> Iterator[Verdict]:
+    """What a source reads decides whether its offsets still mean something."""
+    for pair in _both(c):
+        assert pair.before and pair.after
+        for side, source in (("old", pair.before), ("new", pair.after)):
+            if not (source.format or source.topics or source.pattern or location(source)):
+                yield Verdict(
+                    outcome=Outcome.UNKNOWN,
+                    where=pair.where,
+                    because=f"The evidence does not show what source {source.position} of the "
+                    f"{side} version reads.",
+                    question=f"What does source {source.position} of the {side} version read?",
+                    rollback=Rollback.UNKNOWN,
+                    remedy="Add a plan, or what `headgate capture module:function` writes.",
+                )
+                break
+
+
 @rule("SRC008")
 def sources_not_known(c: Comparison) -> Iterator[Verdict]:
     """Offsets belong to sources by position; without their list nobody can say to which."""
@@ -194,10 +229,11 @@ def _renamed(c: Comparison) -> list[tuple[Source, Source]]:
 
 
 def _reads_same(before: Source, after: Source) -> bool:
-    return (
-        family(before) == family(after)
-        and (describe(before) or "").split()[-1:] == (describe(after) or "").split()[-1:]
-    )
+    return _reads(before) == _reads(after)
+
+
+def _reads(source: Source) -> tuple[object, ...]:
+    return family(source), source.topics, source.pattern, location(source)
 
 
 def _named(version: Version, name: str | None) -> Source | None:

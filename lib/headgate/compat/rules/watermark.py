@@ -8,13 +8,16 @@ from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.timing import evicts_by_time, output_mode
+from headgate.compat.upstream import is_drawn
 from headgate.model.version import Watermark
 
 
 @rule("WMK001")
 def watermark_added(c: Comparison) -> Iterator[Verdict]:
     """State is taken over; the new watermark starts at 0 and rises with the data."""
-    if not c.is_stateful or len(c.after.watermarks) <= len(c.before.watermarks):
+    if not c.is_stateful or not is_drawn(c.before.topology):
+        return
+    if len(c.after.watermarks) <= len(c.before.watermarks):
         return
     yield Verdict(
         outcome=Outcome.RESUMES,
@@ -73,6 +76,8 @@ def watermark_removed(c: Comparison) -> Iterator[Verdict]:
     What was evicted before is gone: windows and keys that come back start from zero.
     """
     if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
+        return
+    if not is_drawn(c.after.topology):
         return
     for pair in c.operators:
         if pair.kind is not None:

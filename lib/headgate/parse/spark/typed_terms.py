@@ -100,6 +100,8 @@ def typed(term: Term, attributes: Attributes) -> TypedColumn:
             return (attributes(term.id) if term.id is not None else None) or UNKNOWN
         case "literal":
             return _literal(term.name)
+        case "raw" if not term.args and "#" not in term.text:
+            return TypedColumn(None, False)
         case "cast":
             return _cast(typed(term.args[0], attributes), sql_type(term.name))
         case "field":
