@@ -91,7 +91,8 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
 
 def _values(text: str) -> tuple[list[Any], bool]:
     """Return the JSON values in `text`, one or several, and whether something else follows."""
-    decoder, out, at = json.JSONDecoder(), [], 0
+    decoder, at = json.JSONDecoder(), 0
+    out: list[Any] = []
     while at < len(text):
         try:
             value, at = decoder.raw_decode(text, at)

@@ -47,10 +47,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Anchors by id, downstream ones first; the first is the sink."""
+    """Anchors by id, downstream ones first; the first is the sink, `sink` what a form says of it."""
 
     anchors: Mapping[str, Anchor]
     resolved: Resolved
+    sink: Mapping[str, str] = field(default_factory=dict)
 
 
 def node_id(word: str, parent: str, slot: int | str) -> str:
@@ -91,7 +92,7 @@ def shape(resolved: Resolved) -> Shape:
             continue
         else:
             stack.extend(_anchor(visit, relation, resolved, anchors))
-    return Shape(anchors, resolved)
+    return Shape(anchors, resolved, resolved.query.sink)
 
 
 def _inlet(visit: _Visit) -> Inlet:

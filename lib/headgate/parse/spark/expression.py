@@ -17,7 +17,32 @@ _AFTER = re.compile(r"^(?:#(?P<id>\d+)L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
 _REFERENCE = re.compile(r"#(\d+)")
 _CLOSE = {")": "(", "]": "[", "}": "{"}
 OPERATORS = frozenset(
-    ["=", "==", "<=>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "div", "AND", "OR", "&", "|", "^", "||", "IN", "INSET", "LIKE", "ILIKE", "RLIKE"]
+    [
+        "=",
+        "==",
+        "<=>",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "div",
+        "AND",
+        "OR",
+        "&",
+        "|",
+        "^",
+        "||",
+        "IN",
+        "INSET",
+        "LIKE",
+        "ILIKE",
+        "RLIKE",
+    ]
 )
 _PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
 _MOST_WORDS = 60
@@ -101,7 +126,9 @@ def _open(frame: _Frame, token: str, start: int, *, glued: bool) -> _Frame:
     head: Term | str | None = None
     if glued and frame.atoms:
         last = frame.atoms[-1]
-        if (token == "(" and not (isinstance(last, str) and last in OPERATORS)) or (token == "[" and isinstance(last, Term)):
+        if (token == "(" and not (isinstance(last, str) and last in OPERATORS)) or (
+            token == "[" and isinstance(last, Term)
+        ):
             head = frame.atoms.pop()
     return _Frame(token, head, start)
 

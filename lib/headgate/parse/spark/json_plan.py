@@ -70,7 +70,7 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
     name = str(node["class"]).rpartition(".")[2]
     if name == "LogicalRelation":
         name = "Relation"
-    detail = _DETAILS.get(name, lambda _: "")
+    detail = _DETAILS.get(name, _nothing)
     try:
         text = detail(node)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -79,6 +79,10 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
     said = node.get("isStreaming")
     streaming = said if isinstance(said, bool) else None
     return PlanNode(name, text, line, children, {}, streaming)
+
+
+def _nothing(node: Node) -> str:
+    return ""
 
 
 def _word(found: Any) -> str:

@@ -187,11 +187,8 @@ def sink(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`WriteToMicroBatchDataSourceV1 FileSink[/x], id, [options], Append, 0` and its like."""
     parts = split(node.detail)
     kind, target, _ = first_bracket(parts[0] if parts else "")
-    if not builder.sink and kind.strip() not in ("", "RelationV2", "MicroBatchWrite"):
+    if not builder.sink and node.name.startswith("WriteToMicroBatchDataSource"):
         builder.sink = {"name": kind.strip(), "target": target}
-    if node.name == "WriteToMicroBatchDataSourceV1":
-        builder.sink["batch"] = parts[-1]
-        builder.sink["query_id"] = next((p for p in parts[1:2]), "")
         if mode := next((p for p in parts if p in MODES), None):
             builder.sink["output_mode"] = mode
     return inputs[0]

@@ -9,7 +9,34 @@ from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.relation import Query
 
 TRANSPARENT = frozenset(
-    ["AdaptiveSparkPlan", "ResultQueryStage", "ShuffleQueryStage", "BroadcastQueryStage", "AQEShuffleRead", "InputAdapter", "WholeStageCodegen", "ColumnarToRow", "BroadcastExchange", "SubqueryAlias", "View", "ResolvedHint", "LocalLimit", "StreamingLocalLimit", "ReturnAnswer", "Subquery", "StateStoreRestore", "SessionWindowStateStoreRestore", "UpdatingSessions", "StateStoreRestoreExec", "CollectMetrics", "CollectLimit", "TableQueryStage", "ReusedExchange", "ReusedQueryStage", "UnresolvedHint"]
+    [
+        "AdaptiveSparkPlan",
+        "ResultQueryStage",
+        "ShuffleQueryStage",
+        "BroadcastQueryStage",
+        "AQEShuffleRead",
+        "InputAdapter",
+        "WholeStageCodegen",
+        "ColumnarToRow",
+        "BroadcastExchange",
+        "SubqueryAlias",
+        "View",
+        "ResolvedHint",
+        "LocalLimit",
+        "StreamingLocalLimit",
+        "ReturnAnswer",
+        "Subquery",
+        "StateStoreRestore",
+        "SessionWindowStateStoreRestore",
+        "UpdatingSessions",
+        "StateStoreRestoreExec",
+        "CollectMetrics",
+        "CollectLimit",
+        "TableQueryStage",
+        "ReusedExchange",
+        "ReusedQueryStage",
+        "UnresolvedHint",
+    ]
 )
 LOWERINGS: dict[str, Lowering] = {**logical.LOWERINGS, **physical.LOWERINGS}
 

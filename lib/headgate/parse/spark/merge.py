@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headgate.parse.spark.anchors import Anchor, Inlet, Shape
+from headgate.parse.spark.relation import Query
 
 _STRUCTURE = ("formatted", "physical", "optimized", "json", "analyzed", "parsed")
 _FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "parsed")
@@ -16,7 +17,7 @@ _WHOLE = ("json", "analyzed")
 class Merged:
     """One shape out of several; `warnings` say where they contradict each other."""
 
-    shape: Shape
+    shape: Shape | None
     warnings: tuple[str, ...] = ()
 
 
@@ -30,8 +31,15 @@ def merge(shapes: Sequence[Shape]) -> Merged | None:
     resolved = [s for s in [base, *others] if _form(s) != "parsed"] or [base]
     by_facts = sorted(resolved, key=lambda s: _rank(s, base))
     anchors = {key: _merged(key, anchor, by_facts) for key, anchor in base.anchors.items()}
-    warnings = [w for other in others if (w := _contradiction(base, other))]
-    return Merged(Shape(anchors, base.resolved), tuple(dict.fromkeys(warnings)))
+    empty = any(q.hides_sources or q.has_empty_batch for q in _queries(shapes))
+    compared = [] if empty else others
+    warnings = [w for other in compared if (w := _contradiction(base, other))]
+    sink = next((s.sink for s in shapes if s.sink.get("name")), {})
+    return Merged(Shape(anchors, base.resolved, sink), tuple(dict.fromkeys(warnings)))
+
+
+def _queries(shapes: Sequence[Shape]) -> list[Query]:
+    return [s.resolved.query for s in shapes]
 
 
 def _form(shape: Shape) -> str:
@@ -91,11 +99,8 @@ def _inlet(same: Sequence[Inlet]) -> Inlet:
 
 
 def _contradiction(base: Shape, other: Shape) -> str | None:
-    """Say so where two forms show different operators, unless one of them hides an empty batch."""
+    """Say so where two forms show different operators."""
     if other.anchors.keys() <= base.anchors.keys() or _form(other) == "parsed":
-        return None
-    hides = [s.resolved.query for s in (base, other)]
-    if any(q.hides_sources or q.has_empty_batch for q in hides):
         return None
     return (
         f"the {_form(other)} plan and the {_form(base)} plan show different operators:"

@@ -269,7 +269,16 @@ def any_sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 _PHYSICAL = ("physical", "formatted")
 _JOIN_TYPES = frozenset(
-    ["Inner", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti", "Cross", "ExistenceJoin"]
+    [
+        "Inner",
+        "LeftOuter",
+        "RightOuter",
+        "FullOuter",
+        "LeftSemi",
+        "LeftAnti",
+        "Cross",
+        "ExistenceJoin",
+    ]
 )
 LOWERINGS: dict[str, Lowering] = {
     "Exchange": exchange,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.parse.spark import aggregates
@@ -18,7 +18,7 @@ class Facts:
 
     `computed` are columns that are more than a pick, `after` those that an aggregation computes
     from its own results. `sides` are a join's conditions on one input alone: its number, the
-    condition, the attributes. Positions are those of sources, in the order of the plan's leaves.
+    condition, the attributes; `stored` are the columns that a join keeps of each input. Positions are those of sources, in the order of the plan's leaves.
     """
 
     operator_id: int | None = None
@@ -29,14 +29,19 @@ class Facts:
     conditions: tuple[Term, ...] = ()
     column: Term | None = None
     sides: tuple[tuple[int, Term, frozenset[int]], ...] = ()
+    stored: tuple[tuple[Term, ...], ...] = ()
     computed: tuple[tuple[str, Term], ...] = ()
     after: tuple[tuple[str, Term], ...] = ()
 
 
 @dataclass(slots=True)
 class _State:
-    """Attributes resolved so far; inputs come before the operators that use them."""
+    """What is known on the way from the sources to the sink; `terms` are attributes so far."""
 
+    query: Query
+    needs: Sequence[Needs]
+    numbers: Mapping[int, int]
+    positions: Mapping[int, int]
     terms: dict[int, Term] = field(default_factory=dict)
 
     def look(self, number: int, name: str) -> Term | None:
@@ -44,6 +49,9 @@ class _State:
 
     def parse(self, text: str) -> Term:
         return parse(text, self.look)
+
+    def columns(self, index: int) -> tuple[Column, ...]:
+        return self.query.relations[index].outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +66,9 @@ class Resolved:
 def resolve(query: Query) -> Resolved:
     """Return the query's facts; `streaming` must be settled before."""
     needs = needed(query)
-    numbers = _operator_ids(query)
-    positions = _positions(query)
-    state = _State()
-    facts = []
-    for index, relation in enumerate(query.relations):
-        facts.append(
-            _facts(index, relation, query, state, needs[index], numbers.get(index), positions)
-        )
-    return Resolved(query, tuple(facts), needs)
+    state = _State(query, needs, _operator_ids(query), _positions(query))
+    facts = tuple(_facts(index, relation, state) for index, relation in enumerate(query.relations))
+    return Resolved(query, facts, needs)
 
 
 def top_down(relations: Sequence[Relation]) -> list[int]:
@@ -118,30 +120,23 @@ def _positions(query: Query) -> dict[int, int]:
     return out
 
 
-def _facts(
-    index: int,
-    relation: Relation,
-    query: Query,
-    state: _State,
-    needs: Needs,
-    number: int | None,
-    positions: dict[int, int],
-) -> Facts:
+def _facts(index: int, relation: Relation, state: _State) -> Facts:
+    number = state.numbers.get(index)
     match relation.kind:
         case "source" | "static":
-            return _leaf(relation, positions[index], state)
+            return _leaf(relation, state.positions.get(index, 0), state)
         case "project" | "generate":
-            return _project(relation, state, needs)
+            return _project(relation, state, state.needs[index])
         case "aggregate" | "session_aggregate":
-            return _aggregate(relation, state, needs, number)
+            return _aggregate(relation, state, state.needs[index], number)
         case "union":
-            return _union(relation, query, state)
+            return _union(relation, state)
         case "filter":
             return Facts(conditions=conjuncts(state.parse(relation.condition or "")))
         case "watermark":
             return Facts(column=state.parse(relation.extra.get("column", "")))
         case "stream_join" | "static_join":
-            return _join(relation, query, state, number)
+            return _join(relation, state, number)
         case "map_groups" | "transform_with_state" | "unknown":
             return _opaque(relation, state, number)
         case "deduplicate" | "deduplicate_within_watermark" | "exchange":
@@ -230,9 +225,9 @@ def _only(found: Term, keys: set[str]) -> bool:
     return True
 
 
-def _union(relation: Relation, query: Query, state: _State) -> Facts:
+def _union(relation: Relation, state: _State) -> Facts:
     """A column of a union is that column of every branch."""
-    branches = [query.relations[i].outputs for i in relation.inputs]
+    branches = [state.columns(i) for i in relation.inputs]
     merged: dict[int, Term] = {}
     for position, first in enumerate(branches[0]):
         same = [b[position] for b in branches if position < len(b)]
@@ -258,8 +253,8 @@ def conjuncts(found: Term) -> tuple[Term, ...]:
     return tuple(out)
 
 
-def _join(relation: Relation, query: Query, state: _State, number: int | None) -> Facts:
-    left, right = (_reach(query, i) for i in relation.inputs[:2])
+def _join(relation: Relation, state: _State, number: int | None) -> Facts:
+    left, right = (_reach(state.columns(i)) for i in relation.inputs[:2])
     local = conjuncts(parse(relation.condition or ""))
     keys, right_keys = list(relation.keys), list(relation.right_keys)
     whole = conjuncts(state.parse(relation.condition or ""))
@@ -285,7 +280,15 @@ def _join(relation: Relation, query: Query, state: _State, number: int | None) -
         right_keys=tuple(rights),
         conditions=tuple(rest),
         sides=tuple(sides),
+        stored=tuple(_stored(i, state) for i in relation.inputs),
     )
+
+
+def _stored(index: int, state: _State) -> tuple[Term, ...]:
+    """Return the columns of an input that something above uses: what a join keeps of it."""
+    brought = state.needs[index]
+    ids = [c.id for c in state.columns(index) if c.id is not None and c.id in brought]
+    return tuple(state.terms[i] for i in ids if i in state.terms)
 
 
 def _alone(
@@ -299,8 +302,8 @@ def _alone(
     return None
 
 
-def _reach(query: Query, index: int) -> frozenset[int]:
-    return frozenset(c.id for c in query.relations[index].outputs if c.id is not None)
+def _reach(columns: Sequence[Column]) -> frozenset[int]:
+    return frozenset(c.id for c in columns if c.id is not None)
 
 
 def attribute_ids(found: Term) -> frozenset[int]:

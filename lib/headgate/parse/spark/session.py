@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.model.version import Function
 from headgate.parse.spark.captured_state import captured_operators
 from headgate.parse.spark.checkpoint import LoggedOperator
 from headgate.parse.spark.secrets import mask, mask_text
@@ -48,6 +49,7 @@ class Session:
     error: str | None = None
     operators: tuple[LoggedOperator, ...] | None = None
     engine_version: str | None = None
+    functions: tuple[Function, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +71,10 @@ def read_session(found: Mapping[str, Any]) -> Session:
     options = _options(sink.get("options"))
     lowered = {k.lower(): v for k, v in options.items()}
     return Session(
-        sources=tuple(_source(_mapping(s)) for s in _sequence(found.get("sources"))),
+        sources=_sources(found.get("sources")),
         sink_format=_text(sink.get("format")),
         sink_target=_text(sink.get("target"))
+        or _text(sink.get("table"))
         or lowered.get("topic")
         or lowered.get("path")
         or lowered.get("table"),
@@ -82,7 +85,22 @@ def read_session(found: Mapping[str, Any]) -> Session:
         name=lowered.get("queryname") or _text(found.get("name")),
         error=_text(found.get("error")),
         operators=captured_operators(found.get("state")),
-        engine_version=_text(found.get("spark_version") or found.get("engine_version")),
+        engine_version=_text(found.get("spark_version")),
+        functions=_functions(found.get("functions")),
+    )
+
+
+def _sources(found: Any) -> tuple[SourceFacts, ...] | None:
+    return None if found is None else tuple(_source(_mapping(s)) for s in _sequence(found))
+
+
+def _functions(found: Any) -> tuple[Function, ...]:
+    """Return the functions of which all is said; one without a hash can't be compared."""
+    parts = [_mapping(f) for f in _sequence(found)]
+    return tuple(
+        Function(kind=str(f.get("kind")), name=str(f.get("name")), hash=str(f["hash"]))
+        for f in parts
+        if "hash" in f
     )
 
 

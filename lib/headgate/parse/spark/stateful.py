@@ -9,6 +9,7 @@ from typing import Any
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
 from headgate.parse.spark.anchors import Anchor, Shape
 from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
+from headgate.parse.spark.resolve import Facts
 from headgate.parse.spark.term import Term
 
 NAMES = {
@@ -24,7 +25,7 @@ NAMES = {
     "transformWithStateInPandasExec": OperatorKind.TRANSFORM_WITH_STATE,
     "transformWithStateInPySparkExec": OperatorKind.TRANSFORM_WITH_STATE,
 }
-_BY_KIND = {
+_BY_KIND: dict[OperatorKind, str] = {
     kind: name for name, kind in reversed(NAMES.items()) if kind is not OperatorKind.MAP_GROUPS
 }
 _BY_OPERATOR = {
@@ -93,7 +94,7 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         watermark_delay=mark.delay if mark else None,
         output_mode=mode,
         stores=_stores(kind, relation, state, anchor.id, number),
-        extra=_extra(relation, state),
+        extra=_extra(relation, state, facts),
     )
 
 
@@ -110,7 +111,7 @@ def _condition(terms: tuple[Term, ...]) -> str | None:
     return " AND ".join(sorted(t.text for t in terms)) or None
 
 
-def _extra(relation: Relation, state: StateInfo) -> dict[str, Any]:
+def _extra(relation: Relation, state: StateInfo, facts: Facts) -> dict[str, Any]:
     """Return what only some kinds have; settings print as Spark's own words."""
     keys = ("limit", "timeout", "time_mode", "function", "state_type")
     out: dict[str, Any] = {k: relation.extra[k] for k in keys if k in relation.extra}
@@ -120,6 +121,10 @@ def _extra(relation: Relation, state: StateInfo) -> dict[str, Any]:
         out["state_format"] = state.format
     if mode := relation.extra.get("output_mode"):
         out["operator_output_mode"] = mode
+    if relation.kind in ("map_groups", "transform_with_state"):
+        out["outputs"] = tuple(c.name for c in relation.outputs)
+    for side, terms in zip(("left_columns", "right_columns"), facts.stored, strict=False):
+        out[side] = list(_texts(terms))
     return out
 
 

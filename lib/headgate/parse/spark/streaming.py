@@ -51,7 +51,7 @@ def _leaf(
 ) -> Relation:
     if leaf.streaming is not None:
         streaming = leaf.streaming
-    elif found := [known[c.id] for c in leaf.outputs if c.id in known]:
+    elif found := [known[c.id] for c in leaf.outputs if c.id is not None and c.id in known]:
         streaming = found[0]
     elif above is None or len(above.inputs) > 1:
         streaming = not marked or above is None

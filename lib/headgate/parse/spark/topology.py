@@ -26,7 +26,6 @@ class Known:
     sources: Mapping[str, Source]
     operators: Mapping[str, StatefulOperator]
     sink: Sink | None = None
-    delays: Mapping[str, str] = field(default_factory=dict)
 
 
 def draw(shape: Shape, known: Known) -> Topology:
@@ -48,7 +47,7 @@ def _upstream_first(shape: Shape) -> list[Anchor]:
     return order[::-1]
 
 
-def sink_only(sink: Sink | None) -> Topology:
+def undrawn(sink: Sink | None) -> Topology:
     """Return the topology of a query of which nothing but its end is known."""
     return Topology((_sink(sink),), ())
 

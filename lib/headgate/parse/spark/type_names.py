@@ -19,7 +19,22 @@ _FROM_SCALA = {
     "CalendarIntervalType": "interval",
 }
 _SIMPLE = frozenset(
-    ["string", "boolean", "byte", "short", "integer", "long", "float", "double", "date", "timestamp", "timestamp_ntz", "binary", "void", "variant"]
+    [
+        "string",
+        "boolean",
+        "byte",
+        "short",
+        "integer",
+        "long",
+        "float",
+        "double",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "binary",
+        "void",
+        "variant",
+    ]
 )
 _DECIMAL = re.compile(r"^decimal\(\d+,\s*-?\d+\)$")
 _INTERVAL = re.compile(r"^interval (?P<unit>day|hour|minute|second)$")

@@ -12,6 +12,7 @@ from typing import Any
 
 from headgate.parse.spark.plan import TypedColumn
 from headgate.parse.spark.term import Term
+from headgate.parse.spark.type_names import struct_field
 
 UNKNOWN = TypedColumn(None, None)
 Attributes = Callable[[int], TypedColumn | None]
@@ -173,9 +174,20 @@ def _call(term: Term, attributes: Attributes) -> TypedColumn:
     parts = [typed(a, attributes) for a in term.args]
     if name in ("struct", "named_struct"):
         return _struct(term, parts)
+    if name == "from_json":
+        return _parsed(term)
     known = name in _TYPE_OF or name in _AS_FIRST
     kind = _TYPE_OF.get(name) or (parts[0].type if name in _AS_FIRST and parts else None)
     return TypedColumn(kind, _null_of_call(name, known, [p.nullable for p in parts]))
+
+
+def _parsed(term: Term) -> TypedColumn:
+    """Read `from_json(StructField(k,StringType,true), ..., text)`: a row that may be null."""
+    given = [a.text for a in term.args if a.name == "StructField"]
+    fields = [struct_field(text) for text in given]
+    if not fields or None in fields:
+        return TypedColumn(None, True)
+    return TypedColumn({"type": "struct", "fields": fields}, True)
 
 
 def _null_of_call(name: str, known: bool, parts: list[bool | None]) -> bool | None:

@@ -1,0 +1,177 @@
+"""Join what the plan, the session, the progress and the offset log say of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from headgate.model.version import Source
+from headgate.parse.spark.anchors import Anchor, Shape
+from headgate.parse.spark.checkpoint import LoggedSource
+from headgate.parse.spark.secrets import mask, mask_text
+from headgate.parse.spark.session import SourceFacts, kafka_topics
+
+T = TypeVar("T")
+_OPTION = "option."
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources in offset-log order, None where nothing tells; and where pieces disagree."""
+
+    sources: tuple[Source, ...] | None
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """Everything said of one source."""
+
+    position: int
+    anchor: Anchor | None = None
+    captured: SourceFacts | None = None
+    reported: SourceFacts | None = None
+    logged: LoggedSource | None = None
+
+    @property
+    def extra(self) -> Mapping[str, str]:
+        """What the plan's leaf says."""
+        relation = self.anchor.relation if self.anchor else None
+        return relation.extra if relation else {}
+
+    def first(self, name: str) -> Any:
+        """Return what the session says, else what the progress does."""
+        for facts in (self.captured, self.reported):
+            if facts is not None and getattr(facts, name):
+                return getattr(facts, name)
+        return None
+
+
+def join_sources(
+    shape: Shape | None,
+    captured: Sequence[SourceFacts] | None,
+    reported: Sequence[SourceFacts] | None,
+    logged: Sequence[LoggedSource] | None,
+) -> Sources:
+    """Return the sources; a piece that counts another number of them is left out of it.
+
+    The plan's count comes first, then the session's, the log's and the progress's. In a log by
+    name a source finds its entry by its name.
+    """
+    planned = planned_sources(shape) if shape else None
+    counts = {
+        who: len(found)
+        for who, found in (
+            ("the plan", planned),
+            ("the session", captured),
+            ("the offset log", logged),
+            ("the progress", reported),
+        )
+        if found is not None
+    }
+    if not counts:
+        return Sources(None)
+    count = next(iter(counts.values()))
+    made = []
+    for position in range(count):
+        fact = _at(captured, position, count)
+        said = _Said(
+            position=position,
+            anchor=_at(planned, position, count),
+            captured=fact,
+            reported=_at(reported, position, count),
+            logged=_entry(logged, position, count, fact.name if fact else None),
+        )
+        made.append(_source(said))
+    return Sources(tuple(made), _differing(counts))
+
+
+def _differing(counts: Mapping[str, int]) -> list[str]:
+    if len(set(counts.values())) < 2:
+        return []
+    said = ", ".join(f"{count} in {who}" for who, count in counts.items())
+    return [f"the number of sources differs: {said}"]
+
+
+def _at(found: Sequence[T] | None, position: int, count: int) -> T | None:
+    return found[position] if found is not None and len(found) == count else None
+
+
+def _entry(
+    logged: Sequence[LoggedSource] | None, position: int, count: int, name: str | None
+) -> LoggedSource | None:
+    if logged is None:
+        return None
+    if name and any(s.name for s in logged):
+        return next((s for s in logged if s.name == name), None)
+    return _at(logged, position, count)
+
+
+def planned_sources(shape: Shape) -> list[Anchor]:
+    """Return the streaming leaves, each source once, in the plan's order."""
+    out: dict[int, Anchor] = {}
+    for anchor in shape.anchors.values():
+        relation = anchor.relation
+        if anchor.word == "source" and relation is not None and relation.streaming:
+            out.setdefault(anchor.facts.position or 0, anchor)
+    return [out[n] for n in sorted(out)]
+
+
+def _source(said: _Said) -> Source:
+    extra, logged, relation = said.extra, said.logged, said.anchor and said.anchor.relation
+    options = _options(said)
+    topics, pattern = _topics(said, options)
+    path = said.first("path") or (extra.get("path") if "read_schema" not in extra else None)
+    return Source(
+        position=said.position,
+        format=_format(said, topics, pattern),
+        name=said.first("name") or extra.get("name") or (logged.name if logged else None),
+        topics=topics,
+        pattern=pattern,
+        path=mask_text(path) if path else None,
+        options=options,
+        columns=tuple(c.name for c in relation.outputs) if relation else None,
+        start_offsets=logged.start if logged else None,
+        offsets=logged.offsets if logged else said.reported and said.reported.offsets,
+        advanced=logged.advanced if logged else None,
+        node=said.anchor.id if said.anchor else None,
+    )
+
+
+def _options(said: _Said) -> dict[str, str]:
+    """Return the session's options, else those that a plan prints; secrets are masked."""
+    if said.captured is not None and said.captured.options:
+        return dict(said.captured.options)
+    size = len(_OPTION)
+    return mask({k[size:]: v for k, v in said.extra.items() if k.startswith(_OPTION)})
+
+
+def _topics(said: _Said, options: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
+    """Return exact topics and pattern; without a word of either, the topics that have offsets."""
+    lowered = {k.lower(): v for k, v in options.items()}
+    topics = said.first("topics") or kafka_topics(lowered)
+    pattern = said.first("pattern") or lowered.get("subscribepattern")
+    offsets = said.logged.offsets if said.logged else None
+    other = said.extra.get("format") not in (None, "kafka")
+    if not topics and not pattern and not other and by_topic(offsets):
+        topics = tuple(sorted(offsets or ()))
+    return tuple(topics), pattern
+
+
+def _format(said: _Said, topics: tuple[str, ...], pattern: str | None) -> str | None:
+    captured = said.captured.format if said.captured else None
+    reported = said.reported.format if said.reported else None
+    guessed = "kafka" if topics or pattern else None
+    return captured or said.extra.get("format") or reported or guessed
+
+
+def by_topic(offsets: Any) -> bool:
+    """Whether offsets have Kafka's shape: {topic: {partition: offset}}."""
+    return (
+        isinstance(offsets, dict)
+        and bool(offsets)
+        and all(
+            isinstance(v, dict) and v and all(str(p).isdigit() for p in v) for v in offsets.values()
+        )
+    )
