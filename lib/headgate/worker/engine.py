@@ -29,8 +29,7 @@ def launch(url: sa.URL, slot: str, runner: Runner) -> None:
         "name": "headgate",
         "system_database_url": url.render_as_string(hide_password=False),
         "executor_id": slot,
-        # The slot is in it: another slot's worker must not take over a recovered workflow.
-        "application_version": f"{WORKFLOW_VERSION}-{slot}",
+        "application_version": _version(slot),
         "serializer": DBOSPortableJSONSerializer(),
         "log_level": "WARNING",
         "use_listen_notify": False,
@@ -44,7 +43,7 @@ def launch(url: sa.URL, slot: str, runner: Runner) -> None:
 def start(row: RunRow) -> None:
     """Start the run's workflow: its id is the run's, with the attempt's number from the second."""
     with SetWorkflowID(workflow_id(row)):
-        DBOS.start_workflow(execute_run, row.id)
+        DBOS.start_workflow(execute_run, row.id, row.attempt)
 
 
 def workflow_id(row: RunRow) -> str:
@@ -60,7 +59,13 @@ def is_known(row: RunRow) -> bool:
 def is_live(row: RunRow) -> bool:
     """Return whether the workflow of this attempt is under way or will be."""
     status = DBOS.get_workflow_status(workflow_id(row))
-    return status is not None and status.status in _LIVE
+    # One that another version of the program left stays pending for ever, without an error.
+    return bool(status and status.status in _LIVE and status.app_version == _version(row.slot))
+
+
+def _version(slot: str | None) -> str:
+    """The slot is in it: another slot's worker must not take over a recovered workflow."""
+    return f"{WORKFLOW_VERSION}-{slot}"
 
 
 def destroy() -> None:
@@ -69,39 +74,39 @@ def destroy() -> None:
 
 
 @DBOS.workflow(name="execute_run")  # type: ignore[untyped-decorator]
-def execute_run(run: str) -> str:
+def execute_run(run: str, attempt: int) -> str:
     """Carry out a run; whatever happens, the run's row says how it ended."""
-    state, error, count = _prepare(run)
+    state, error, count = _prepare(run, attempt)
     for position in range(count):
-        state, error = _apply_step(run, position)
+        state, error = _apply_step(run, attempt, position)
         if state is not None:
             break
     if state == RunState.REFUSED and count:
-        back = _roll_back(run)
+        back = _roll_back(run, attempt)
         if back is not None:
             state, error = RunState.FAILED, f"{error}; and its roll-back failed: {back}"
-    end: str = _finish(run, state or RunState.DONE.value, error)
+    end: str = _finish(run, attempt, state or RunState.DONE.value, error)
     return end
 
 
 @DBOS.step(name="prepare")  # type: ignore[untyped-decorator]
-def _prepare(run: str) -> Any:
-    return _guarded(lambda: _RUNNER[0].prepare(run), 0)
+def _prepare(run: str, attempt: int) -> Any:
+    return _guarded(lambda: _RUNNER[0].prepare(run, attempt), 0)
 
 
 @DBOS.step(name="apply_step")  # type: ignore[untyped-decorator]
-def _apply_step(run: str, position: int) -> Any:
-    return _guarded(lambda: _RUNNER[0].apply_step(run, position))
+def _apply_step(run: str, attempt: int, position: int) -> Any:
+    return _guarded(lambda: _RUNNER[0].apply_step(run, attempt, position))
 
 
 @DBOS.step(name="roll_back")  # type: ignore[untyped-decorator]
-def _roll_back(run: str) -> str | None:
-    return _RUNNER[0].roll_back(run)
+def _roll_back(run: str, attempt: int) -> str | None:
+    return _RUNNER[0].roll_back(run, attempt)
 
 
-@DBOS.step(name="finish")  # type: ignore[untyped-decorator]
-def _finish(run: str, state: str, error: str | None) -> str:
-    _RUNNER[0].finish(run, RunState(state), error)
+@DBOS.step(name="finish", retries_allowed=True, max_attempts=5)  # type: ignore[untyped-decorator]
+def _finish(run: str, attempt: int, state: str, error: str | None) -> str:
+    _RUNNER[0].finish(run, attempt, RunState(state), error)
     return state
 
 

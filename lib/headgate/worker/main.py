@@ -9,7 +9,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from headgate.errors import HeadgateError, RefusedError
 from headgate.store import Store, open_store
@@ -23,6 +24,8 @@ LOG = logging.getLogger("headgate.worker")
 _POLL_SECONDS = 0.3
 _REFRESH_SECONDS = 60.0
 _GRACE_SECONDS = 30.0
+_LOOK_SECONDS = 5.0
+_TRIES = 5
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,12 +53,21 @@ def _serve(options: argparse.Namespace) -> int:
     context = open_context(options.config)
     store = open_store(context.store_url)
     slot = Slot(store.database, options.slot)
-    if not slot.take():
+    if not _take(slot):
         raise RefusedError(f"another worker holds {slot.name} of {store.database.url}")
     worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())
     return worker.serve()
+
+
+def _take(slot: Slot) -> bool:
+    """Take the slot; a command that only looks whether it is free holds it for a moment."""
+    for _ in range(_TRIES):
+        if slot.take():
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
 
 
 class Worker:
@@ -94,7 +106,7 @@ class Worker:
         return self._end()
 
     def _take_up(self) -> None:
-        """See to the runs of the slot's last worker that DBOS does not recover by itself."""
+        """See to runs that have no workflow: of the slot's last worker, or after a defect."""
         for row in self._store.runs.running(self._slot.name):
             if not self._engine.is_known(row):
                 LOG.warning("run %s was claimed and never started: starting it", row.id)
@@ -104,37 +116,35 @@ class Worker:
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
 
     def _loop(self) -> None:
-        idle_since = time.monotonic()
+        idle_since = looked = time.monotonic()
         while not self._ending.is_set():
+            if time.monotonic() - looked > _LOOK_SECONDS:
+                looked = time.monotonic()
+                self._guarded(self._take_up)
             if self._step():
                 idle_since = time.monotonic()
             elif self._idle_exit is not None and time.monotonic() - idle_since > self._idle_exit:
-                if self._let_go():
-                    return
-                idle_since = time.monotonic()
+                return
             self._ending.wait(_POLL_SECONDS)
 
     def _step(self) -> bool:
-        """Start what is queued; returns whether there is a run. No error ends the worker."""
+        """Start what is queued; returns whether there is a run."""
+        return bool(self._guarded(self._start_next))
+
+    def _start_next(self) -> bool:
+        row = self._store.runs.claim(self._slot.name)
+        if row is not None:
+            LOG.info("run %s: %s %s", row.id, row.scenario, row.pipeline)
+            self._engine.start(row)
+        return bool(self._store.runs.running(self._slot.name))
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        """Call and log what goes wrong: no error of a run or of the store ends the worker."""
         try:
-            row = self._store.runs.claim(self._slot.name)
-            if row is not None:
-                LOG.info("run %s: %s %s", row.id, row.scenario, row.pipeline)
-                self._engine.start(row)
-                return True
-            return bool(self._store.runs.running(self._slot.name))
+            return call()
         except Exception:
             LOG.exception("could not look for runs")
-            return False
-
-    def _let_go(self) -> bool:
-        """Release the slot, unless a run came in just before; returns whether to end.
-
-        Who enqueues looks at the slot afterwards: either they see it free, or we see their run.
-        """
-        self._slot.release()
-        queued = any(r.state is RunState.QUEUED for r in self._store.runs.list())
-        return not (queued and self._slot.take())
+            return None
 
     def _refresh(self) -> None:
         while not self._ending.is_set():
@@ -156,9 +166,20 @@ class Worker:
             # Parked threads never end. What they were at is journalled: the next worker goes on.
             logging.shutdown()
             os._exit(0)
+        # DBOS first: without the slot nothing of ours may look for workflows.
         self._engine.destroy()
         self._slot.release()
+        self._go_on_if_a_run_came()
         return 0
+
+    def _go_on_if_a_run_came(self) -> None:
+        """Begin anew where a run was queued while an idle worker ended.
+
+        Who enqueues looks at the slot afterwards: either they see it free, or we see their run.
+        """
+        queued = any(r.state is RunState.QUEUED for r in self._store.runs.list())
+        if queued and not self._ending.is_set():
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 if __name__ == "__main__":

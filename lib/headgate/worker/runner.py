@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from headgate.errors import HeadgateError, RefusedError, RunCancelledError
+from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.world import LiveEffects
 from headgate.plan.execute import Executor
 from headgate.plan.plan import Plan, load_plan
@@ -46,19 +46,19 @@ class Runner:
         """Whether a step is at work, not merely parked at a safe place."""
         return self._busy > 0
 
-    def prepare(self, run: str) -> tuple[RunState | None, str | None, int]:
+    def prepare(self, run: str, attempt: int) -> tuple[RunState | None, str | None, int]:
         """Check the plan against the world, unless a step was begun before.
 
         Returns (None, None, number of steps), or how and why the run ends here, with 0.
         """
         with self._working():
             try:
-                return None, None, self._prepare(run)
+                return None, None, self._prepare(run, attempt)
             except HeadgateError as error:
                 return _end(error, first=True), str(error), 0
 
-    def _prepare(self, run: str) -> int:
-        row = self._store.runs.get(run)
+    def _prepare(self, run: str, attempt: int) -> int:
+        row = self._mine(run, attempt)
         plan = load_plan(row.plan, source=f"run {run}")
         if not self._store.journal.entries(run):
             with closing(self._effects(row, -1)) as effects:
@@ -66,10 +66,12 @@ class Runner:
                 approved_now(self._store, effects, plan, but=run)
         return len(plan.steps)
 
-    def apply_step(self, run: str, position: int) -> tuple[RunState | None, str | None]:
+    def apply_step(
+        self, run: str, attempt: int, position: int
+    ) -> tuple[RunState | None, str | None]:
         """Carry out one step; returns (None, None) or how and why the run ends here."""
         with self._working():
-            row = self._store.runs.get(run)
+            row = self._mine(run, attempt)
             plan = load_plan(row.plan, source=f"run {run}")
             try:
                 with closing(self._effects(row, position)) as effects:
@@ -78,6 +80,13 @@ class Runner:
             except HeadgateError as error:
                 return _end(error, first=self._can_go_back(row, plan)), str(error)
             return None, None
+
+    def _mine(self, run: str, attempt: int) -> RunRow:
+        """Return the run's row; StoreError where a forgotten workflow wakes after its end."""
+        row = self._store.runs.get(run)
+        if row.state is not RunState.RUNNING or row.attempt != attempt:
+            raise StoreError(f"run {run} is {row.state} at attempt {row.attempt}, not {attempt}")
+        return row
 
     def _can_go_back(self, row: RunRow, plan: Plan) -> bool:
         """Whether a refusal may take everything back: not of what was resumed, nor of an undo."""
@@ -92,21 +101,23 @@ class Runner:
         # Who resumes a run wants the commands of now: a broken one is what made it fail.
         return rebind(step, pipeline.commands) if row.attempt > 1 and pipeline else step
 
-    def roll_back(self, run: str) -> str | None:
+    def roll_back(self, run: str, attempt: int) -> str | None:
         """Take a refused run's steps back; returns why that failed, None where it didn't."""
         with self._working():
-            row = self._store.runs.get(run)
-            plan = load_plan(row.plan, source=f"run {run}")
             try:
+                row = self._mine(run, attempt)
+                plan = load_plan(row.plan, source=f"run {run}")
                 with closing(self._effects(row, -1)) as effects:
                     self._executor(row, plan, effects).roll_back(plan.steps)
             except HeadgateError as error:
                 return str(error)
             return None
 
-    def finish(self, run: str, state: RunState, error: str | None) -> None:
-        """Record the run's end."""
+    def finish(self, run: str, attempt: int, state: RunState, error: str | None) -> None:
+        """Record the run's end; of a run that has ended already nothing is changed."""
         row = self._store.runs.get(run)
+        if row.state is not RunState.RUNNING or row.attempt != attempt:
+            return
         if state is RunState.DONE and row.undo_of is not None:
             plan = load_plan(row.plan, source=f"run {run}")
             RunJournal(self._store, run, plan, undo_of=row.undo_of).close_undone()

@@ -1,0 +1,213 @@
+"""What a plan says of a world, without the world: refusals, risks, impact, hash."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from headgate.errors import NotFoundError, PlanFileError, ScenarioError
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.registry import Commands, Pipeline
+from headgate.model.version import Engine, Sink, Source, Version
+from headgate.plan.build import build_plan, moved
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.steps import STEPS, load_step
+from headgate.plan.world import Checkpoint, Status
+
+NONE = Commands()
+BOTH = Commands(stop="stop it", start="start it")
+
+
+@dataclass
+class PaperWorld:
+    """The port with answers written down; nothing here stands for Kafka's behaviour."""
+
+    pipeline: Pipeline
+    known: dict = field(default_factory=dict)
+    members: Group | None = None
+    found: Checkpoint | None = None
+    says: Status = Status.UNKNOWN
+
+    def cluster_id(self):
+        return "c-1"
+
+    def topics(self, names):
+        return {n: self.known[n] for n in names if n in self.known}
+
+    def group(self, group_id):
+        return self.members or Group(id=group_id, state="dead", members=())
+
+    def checkpoint(self, location):
+        return self.found
+
+    def status(self, pipeline):
+        return self.says
+
+    def registered(self, pipeline):
+        return self.pipeline if pipeline == self.pipeline.name else None
+
+
+def topic(name="orders", begin=0, end=10, **more):
+    parts = tuple(Partition(number=n, begin=begin, end=end) for n in (0, 1))
+    return Topic(name=name, id=f"id-{name}", partitions=parts, **more)
+
+
+def group(**more):
+    offsets = (GroupOffset(topic="orders", partition=0, offset=7),)
+    base = Group(id="g", type=GroupType.CONSUMER, state="empty", members=(), offsets=offsets)
+    return replace(base, **more)
+
+
+def of_group(commands=NONE, **world):
+    pipeline = Pipeline(name="q", engine=Engine.CONSUMER_GROUP, group="g", commands=commands)
+    return PaperWorld(pipeline, **{"known": {"orders": topic()}, "members": group(), **world})
+
+
+def of_spark(commands=BOTH, **world):
+    pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=commands)
+    found = Checkpoint(
+        location="/ck", query_id="q-1", last_offset_batch=3, offsets={"orders": {0: 7, 1: 2}}
+    )
+    return PaperWorld(pipeline, **{"known": {"orders": topic()}, "found": found, **world})
+
+
+def plan_of(world, version=None):
+    return build_plan("from-scratch", "q", world, version=version)
+
+
+REFUSED = [
+    (of_group(members=group(members=(Member(id="m", client_id="app"),))), "1 member"),
+    (of_group(members=group(state="unknown", members=None)), "not proven"),
+    (of_group(members=Group(id="g", state="dead", members=())), "not exist, or is of a type"),
+    (of_group(members=group(type=GroupType.STREAMS)), "type streams"),
+    (of_group(members=group(type=GroupType.SHARE)), "type share"),
+    (of_group(known={}), "topic orders does not exist"),
+    (of_group(known={"orders": topic(begin=None)}), r"orders\[0\] begins could not be read"),
+    (of_group(members=group(offsets=())), "no committed offset"),
+    (of_spark(found=None), "no checkpoint at /ck"),
+    (of_spark(known={}), "topic orders does not exist"),
+    (of_spark(commands=Commands()), "no status command either"),
+    (of_spark(commands=Commands(status="s"), says=Status.RUNS), "its status is runs"),
+    (of_spark(commands=Commands(status="s")), "its status is unknown"),
+    (
+        of_spark(found=Checkpoint(location="/ck", query_id="q", fixed="it is a mount")),
+        "it is a mount",
+    ),
+]
+
+
+@pytest.mark.parametrize(("world", "reason"), REFUSED, ids=[r for _, r in REFUSED])
+def test_refused_with_the_reason(world, reason):
+    plan = plan_of(world)
+    assert not plan.appliable
+    assert re.search(reason, "; ".join(plan.refusals))
+
+
+ALLOWED = [
+    of_group(),
+    of_group(commands=BOTH, members=group(members=(Member(id="m"),), state="stable")),
+    of_spark(),
+    of_spark(commands=Commands(status="s"), says=Status.STOPPED),
+]
+
+
+@pytest.mark.parametrize("world", ALLOWED)
+def test_appliable(world):
+    plan = plan_of(world)
+    assert plan.refusals == () and plan.appliable
+    assert all(step.undoable for step in plan.steps)
+
+
+def test_where_no_start_is_registered_a_person_is_asked():
+    plan = plan_of(of_spark(commands=Commands(stop="s")))
+    assert [s.action for s in plan.steps][-1] == "ask_person"
+    plan = plan_of(of_group())
+    assert [s.action for s in plan.steps] == ["stop_pipeline", "record_offsets", "reset_offsets"]
+
+
+def test_the_impact_is_what_is_read_again():
+    assert plan_of(of_group()).impact["records"] == {"orders": 7}
+    spark = plan_of(of_spark(known={"orders": topic(begin=1)})).impact
+    assert (spark["records"], spark["total"]) == ({"orders": 7}, 7)
+
+
+RISKS = [
+    (of_group(known={"orders": topic(begin=5)}), None, "first 10 offsets of orders are past"),
+    (of_group(known={"orders": topic(cleanup_policy="compact")}), None, "compacted"),
+    (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
+    (of_group(), None, "a second time"),
+    (of_spark(), None, "default startingOffsets is latest"),
+    (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
+    (
+        of_spark(),
+        Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out")),
+        "silently dropped",
+    ),
+]
+
+
+@pytest.mark.parametrize(("world", "version", "risk"), RISKS, ids=[r for *_, r in RISKS])
+def test_named_risks(world, version, risk):
+    assert any(risk in named for named in plan_of(world, version).risks)
+
+
+def test_a_query_that_would_begin_at_the_end_is_refused():
+    source = Source(position=0, format="kafka", options={"startingOffsets": "latest"})
+    plan = plan_of(of_spark(), Version(engine=Engine.SPARK, sources=(source,)))
+    assert "startingOffsets=latest" in plan.refusals[0]
+
+
+def test_a_plan_survives_its_file_and_every_step_is_read_back():
+    for world in (of_group(commands=BOTH), of_spark(), of_spark(commands=Commands(stop="s"))):
+        plan = plan_of(world)
+        again = load_plan(dump_plan(plan), source="x")
+        assert again == plan and again.hash == plan.hash
+    assert len({kind.action for kind in STEPS}) == len(STEPS)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 1}'])
+def test_a_file_that_is_no_plan(text):
+    with pytest.raises(PlanFileError, match="x"):
+        load_plan(text, source="x")
+
+
+def test_a_step_of_another_release():
+    with pytest.raises(PlanFileError, match="does not know"):
+        load_step("teleport", {})
+    with pytest.raises(PlanFileError, match="group"):
+        load_step("record_offsets", {"group": 3})
+
+
+MOVES = [
+    (of_group(members=group(type=GroupType.CLASSIC)), "group"),
+    (of_group(known={"orders": replace(topic(), id="other")}), "topics"),
+    (of_group(commands=BOTH), "commands"),
+]
+
+
+@pytest.mark.parametrize(("world", "what"), MOVES, ids=[w for _, w in MOVES])
+def test_what_moved_is_named(world, what):
+    before, now = plan_of(of_group()), plan_of(world)
+    assert before.hash != now.hash
+    assert any(text.startswith(what) for text in moved(before, now))
+
+
+def test_offsets_move_by_themselves_within_what_was_approved():
+    before = plan_of(of_group())
+    grown = (GroupOffset(topic="orders", partition=0, offset=9),)
+    assert moved(before, plan_of(of_group(members=group(offsets=grown)))) == ()
+    many = (GroupOffset(topic="orders", partition=0, offset=900_000),)
+    world = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
+    assert plan_of(world).hash == before.hash
+    assert "would be read again" in moved(before, plan_of(world))[0]
+
+
+def test_errors_of_the_command_line():
+    with pytest.raises(ScenarioError, match="no scenario"):
+        build_plan("teleport", "q", of_group())
+    with pytest.raises(ScenarioError, match="not built"):
+        build_plan("retire", "q", of_group())
+    with pytest.raises(ScenarioError, match="option"):
+        build_plan("from-scratch", "q", of_group(), {"batch": 3})
+    with pytest.raises(NotFoundError, match="nobody"):
+        build_plan("from-scratch", "nobody", of_group())
