@@ -49,7 +49,7 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
         return None
     try:
         version = read_version(evidence, context=context)
-        if _is_young(version):
+        if pipeline.checkpoint and _is_young(version):
             return None
         number, is_new = store.versions.add(pipeline.name, version, fingerprint(version))
     except HeadgateError as error:
@@ -58,4 +58,5 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
 
 
 def _is_young(version: Version) -> bool:
-    return version.progress is not None and version.progress.last_commit_batch is None
+    """Return whether no batch is done: sources and state are not all there yet."""
+    return version.progress is None or version.progress.last_commit_batch is None
