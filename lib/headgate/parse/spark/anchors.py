@@ -12,6 +12,7 @@ from headgate.parse.spark.relation import Exchange, Relation
 from headgate.parse.spark.resolve import Facts, Resolved, attribute_ids, conjuncts
 
 SINK = "sink"
+_MOST_MOVING = 32
 _FOLDED = frozenset(("project", "filter", "exchange", "sort"))
 _RANDOM = re.compile(r"\b(?:rand|randn|uuid|monotonically_increasing_id|spark_partition_id)\(")
 
@@ -107,9 +108,12 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     match relation.kind:
         case "project":
             inlet.computed.update({name: t.text for name, t in facts.computed})
-            pending = [_through(c, relation) for c in pending]
+            pending = _through(pending, relation)
         case "filter":
             pending = [*pending, *_conditions(relation, facts)]
+            # More than that in one stretch is no query that a person wrote: keep it linear.
+            inlet.filters.update(dict.fromkeys(c.text for c in pending[_MOST_MOVING:]))
+            pending = pending[:_MOST_MOVING]
         case "sort":
             inlet.sorts += 1
         case "exchange":
@@ -128,15 +132,17 @@ def _conditions(relation: Relation, facts: Facts) -> list[_Condition]:
     ]
 
 
-def _through(condition: _Condition, relation: Relation) -> _Condition:
-    """Say a condition in terms of the columns beneath a projection."""
+def _through(pending: list[_Condition], relation: Relation) -> list[_Condition]:
+    """Say conditions in terms of the columns beneath a projection."""
     made = {c.id: c.text for c in relation.outputs if c.id is not None and c.text is not None}
-    refs = (
-        frozenset().union(*(references(made[r]) if r in made else {r} for r in condition.refs))
-        if condition.refs
-        else condition.refs
-    )
-    return _Condition(condition.text, refs, condition.movable)
+    out = []
+    for condition in pending:
+        refs: set[int] = set()
+        for number in condition.refs:
+            text = made.get(number)
+            refs |= {number} if text is None else references(text)
+        out.append(_Condition(condition.text, frozenset(refs), condition.movable))
+    return out
 
 
 def _anchor(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from headgate.model.schema import Schema
+from headgate.model.version import StatefulOperator
 from headgate.parse.spark.anchors import Shape
 from headgate.parse.spark.known_leaves import leaf_types, same_session
 from headgate.parse.spark.plan import Plan, TypedColumn
-from headgate.parse.spark.planned_state import planned_state
+from headgate.parse.spark.planned_state import planned_arguments, planned_state
 
+T = TypeVar("T")
 _BEST = ("formatted", "physical")
 Stores = Mapping[str, tuple[Schema, Schema]]
 
@@ -21,12 +25,49 @@ def expected_state(plans: Sequence[Plan], shapes: Sequence[Shape]) -> Mapping[in
     session, else from what the leaves themselves tell; a schema with a column of no known type
     keeps it as None.
     """
+    return _derived(planned_state, plans, shapes)
+
+
+def expected_arguments(
+    plans: Sequence[Plan], shapes: Sequence[Shape]
+) -> Mapping[int, tuple[str | None, ...]]:
+    """Return {operator id: types of the aggregate functions' first arguments}, None if unknown."""
+    return _derived(planned_arguments, plans, shapes)
+
+
+def _derived(
+    derive: Callable[[Plan, Mapping[int, TypedColumn]], Mapping[int, T]],
+    plans: Sequence[Plan],
+    shapes: Sequence[Shape],
+) -> Mapping[int, T]:
+    """Derive from the best plan; nothing comes of expressions nested too deep to be typed."""
+    chosen = _chosen(plans, shapes)
+    try:
+        return derive(*chosen) if chosen else {}
+    except RecursionError:
+        return {}
+
+
+def with_arguments(
+    operators: Mapping[str, StatefulOperator], arguments: Mapping[int, tuple[str | None, ...]]
+) -> dict[str, StatefulOperator]:
+    """Note the types in `extra["argument_types"]` of the operators that have some."""
+    out = dict(operators)
+    for node, operator in operators.items():
+        if kinds := arguments.get(operator.operator_id or 0):
+            out[node] = replace(operator, extra={**operator.extra, "argument_types": kinds})
+    return out
+
+
+def _chosen(
+    plans: Sequence[Plan], shapes: Sequence[Shape]
+) -> tuple[Plan, dict[int, TypedColumn]] | None:
     pairs = list(zip(plans, shapes, strict=True))
     for form in _BEST:
         for plan, shape in pairs:
             if plan.form == form:
-                return planned_state(plan, _types(shape, pairs))
-    return {}
+                return plan, _types(shape, pairs)
+    return None
 
 
 def _types(shape: Shape, pairs: Sequence[tuple[Plan, Shape]]) -> dict[int, TypedColumn]:

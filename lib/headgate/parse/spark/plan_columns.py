@@ -15,6 +15,7 @@ from typing import Any
 from headgate.parse.spark.expression import parse
 from headgate.parse.spark.plan import Plan, PlanNode, TypedColumn
 from headgate.parse.spark.relation import column
+from headgate.parse.spark.resolve import conjuncts
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.typed_terms import UNKNOWN, any_null, typed
 from headgate.parse.spark.words import listed, split
@@ -151,14 +152,8 @@ def _value(number: int | None, text: str, below: Columns, types: Types) -> Typed
 
 def _filtered(node: PlanNode, below: Columns) -> Columns:
     condition = parse(node.fields.get("Condition", node.detail))
-    proven = {n for part in _conjuncts(condition) for n in _proves(part)}
+    proven = {n for part in conjuncts(condition) for n in _proves(part)}
     return tuple(replace(c, narrowed=False) if c.id in proven else c for c in below)
-
-
-def _conjuncts(term: Term) -> list[Term]:
-    if term.kind == "binary" and term.name == "AND":
-        return [p for a in term.args for p in _conjuncts(a)]
-    return [term]
 
 
 def _proves(term: Term) -> list[int]:

@@ -46,12 +46,18 @@ def buffer_fields(functions: list[str], names: list[str], attributes: Attributes
     """
     out: list[Field] = []
     for text in functions:
-        fields = _fields(_call(text), attributes)
+        fields = _fields(_call(text), attributes) or _sketch(names[len(out) :])
         planned = names[len(out) : len(out) + len(fields or ())]
         if fields is None or [f.name for f in fields] != planned:
             break
         out.extend(fields)
     return out + [Field(n, None, None) for n in names[len(out) :]]
+
+
+def _sketch(names: list[str]) -> list[Field] | None:
+    """Return the words of an `approx_count_distinct`, as many as its precision asks for."""
+    words_ = [n for n in names if n.startswith("MS[")]
+    return [Field(n, "long", True) for n in words_] or None
 
 
 def _call(text: str) -> Term:
@@ -76,7 +82,20 @@ def _fields(term: Term, attributes: Attributes) -> list[Field] | None:
         return [Field(short, kind, True), Field("valueSet", "boolean", True)]
     if name in _MOMENTS:
         return [Field(n, "double", False) for n in ("n", "avg", "m2")]
+    if name in ("max_by", "min_by") and len(arguments) == 2:
+        order = typed(arguments[1], attributes).type
+        return [
+            Field("valueWithExtremumOrdering", kind, True),
+            Field("extremumOrdering", order, True),
+        ]
     return [Field("buf", "binary", True)] if name in _BINARY else None
+
+
+def argument_types(functions: list[str], attributes: Attributes) -> tuple[str | None, ...]:
+    """Return the type of each function's first argument as text, None where it is not known."""
+    calls = [_call(f) for f in functions]
+    kinds = [typed(c.args[0], attributes).type if c.args else None for c in calls]
+    return tuple(None if k is None else str(k) for k in kinds)
 
 
 def _sum(kind: Any) -> list[Field]:

@@ -8,19 +8,23 @@ little else. Source: what the operators of 4.2.0 wrote, see `tests/parse/test_pl
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from headgate.model.schema import Field, Schema
 from headgate.parse.spark.expression import parse
 from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.plan_columns import Columns, Flowing, Types, flow, lookup
-from headgate.parse.spark.planned_buffers import buffer_fields
+from headgate.parse.spark.planned_buffers import argument_types, buffer_fields
 from headgate.parse.spark.relation import column
 from headgate.parse.spark.typed_terms import WINDOW, typed
 from headgate.parse.spark.words import listed, split
 
 _OPERATOR = re.compile(r"opId = (\d+)")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
+_AGGREGATES = ("StateStoreSave", "SessionWindowStateStoreSave")
+_SAVES = ("StateStoreSave", "SessionWindowStateStoreSave")
 Stores = dict[str, tuple[Schema, Schema]]
 
 
@@ -30,15 +34,37 @@ def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
     Fields whose type or nullability nothing tells have None there. Operators whose state only
     their code knows are left out.
     """
-    columns = flow(plan, types)
+    if not any(n.name in _DERIVE for n in plan.nodes):
+        return {}
+    place = _Place(plan, types)
     out: dict[int, Stores] = {}
     for node in plan.nodes:
         number = _OPERATOR.search(node.argument())
         derive = _DERIVE.get(node.name)
         if number is None or derive is None or not node.children:
             continue
-        inputs = [columns[c] for c in node.children]
-        out[int(number[1])] = derive(node, inputs, _Place(plan, types))
+        inputs = [place.columns[c] for c in node.children]
+        out[int(number[1])] = derive(node, inputs, place)
+    return out
+
+
+def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, ...]]:
+    """Return {operator id: type of each function's first argument}, None where it is not known.
+
+    Functions that keep their values as bytes store values of that type, and no schema shows it.
+    """
+    if not any(n.name in _AGGREGATES for n in plan.nodes):
+        return {}
+    columns = flow(plan, types)
+    place = _Place(plan, types, columns)
+    out: dict[int, tuple[str | None, ...]] = {}
+    for node in plan.nodes:
+        number = _OPERATOR.search(node.argument())
+        aggregation = _aggregation(node, place) if node.name in _AGGREGATES else None
+        if number is not None and aggregation is not None:
+            known = (*place.columns[node.children[0]], *_under(aggregation, place))
+            functions = _functions(aggregation)
+        out[int(number[1])] = argument_types(functions, partial(lookup, known, types))
     return out
 
 
@@ -46,7 +72,8 @@ class _Place:
     """Where an operator stands: the plan it is in and the types that are known there."""
 
     def __init__(self, plan: Plan, types: Types) -> None:
-        self.plan, self.types = plan, types
+        self.plan, self.types, self.columns = plan, types, flow(plan, types)
+        self.index = {id(n): i for i, n in enumerate(plan.nodes)}
 
     def field(self, text: str, below: Columns, name: str | None = None) -> Field:
         """Return the field of an expression; a bare attribute has its analysed nullability."""
@@ -122,11 +149,9 @@ def _under(aggregation: PlanNode | None, place: _Place) -> Columns:
         return ()
     found: list[Flowing] = []
     at = aggregation
-    columns = flow(place.plan, place.types)
-    index = {id(n): i for i, n in enumerate(place.plan.nodes)}
     while at.children:
         at = place.below(at)
-        found.extend(columns[index[id(at)]])
+        found.extend(place.columns[place.index[id(at)]])
     return tuple(found)
 
 

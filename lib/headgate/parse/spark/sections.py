@@ -31,8 +31,12 @@ class Section:
 
 def clean_lines(text: str) -> list[str]:
     """Return the text's lines without colours, carriage returns and byte order mark."""
-    text = _ANSI.sub("", text.removeprefix("\ufeff"))
-    return [line.rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    text = text.removeprefix("\ufeff")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return [line.rstrip() for line in text.split("\n")]
 
 
 def split_sections(text: str) -> tuple[Section, ...]:
@@ -49,7 +53,7 @@ def split_sections(text: str) -> tuple[Section, ...]:
 
 
 def _header(line: str) -> tuple[str, str] | None:
-    if "== " not in line:
+    if not line.endswith("=="):
         return None
     if match := _HEADER.match(line):
         if match["before"].endswith(("+- ", ":- ")):
@@ -72,4 +76,4 @@ def _unprefixed(lines: list[str], before: str) -> list[str]:
 
 def is_other_header(line: str) -> bool:
     """Whether a line begins something else, such as `== Photon Explanation ==`."""
-    return bool(_ANY_HEADER.match(line))
+    return line.endswith("==") and bool(_ANY_HEADER.match(line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from headgate.model.topology import Edge, Node, NodeKind, Topology
@@ -99,9 +100,9 @@ def _sink(sink: Sink | None) -> Node:
 def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> None:
     """Draw one operator, its stores and the ways into it; what feeds it is drawn already."""
     node = _sink(known.sink) if anchor.id == SINK else _operator(anchor, known)
+    by_slot = {shape.anchors[i].slot: i for i in anchor.inputs}
     for slot, inlet in enumerate(anchor.inlets):
-        below = next((i for i in anchor.inputs if shape.anchors[i].slot == slot), None)
-        _way(anchor.id, slot, inlet, below, drawing)
+        _way(anchor.id, slot, inlet, by_slot.get(slot), drawing)
     drawing.nodes[node.id] = node
     operator = known.operators.get(anchor.id)
     for store in operator.stores if operator else ():
@@ -123,7 +124,7 @@ def _way(target: str, slot: int, inlet: Inlet, below: str | None, drawing: _Draw
     for node in nodes:
         drawing.nodes[node.id] = node
     chain = [*([below] if below else []), *ids, target]
-    drawing.edges.extend(Edge(a, b) for a, b in zip(chain, chain[1:], strict=False))
+    drawing.edges.extend(Edge(a, b) for a, b in pairwise(chain))
 
 
 def _exchange(target: str, slot: str, exchange: Exchange) -> Node:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.sections import Section, is_other_header
 
-_RAILS = re.compile(r"^(?P<rails>(?:   |:  |\|  )*(?:\+- |:- ))")
-_INDENT = re.compile(r"^(?P<rails>(?:   |:  |\|  )*)")
 _STAGE = re.compile(r"^(?:\* |\*\(\d+\) )")
 _NAME = re.compile(r"(?P<tick>')?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _NUMBERED = re.compile(r"^(?P<text>.*?)\s*\((?P<number>\d+)\)$")
@@ -40,16 +38,27 @@ def _tree_lines(section: Section) -> tuple[list[tuple[int, str]], list[str]]:
     lines = list(enumerate(section.lines, start=section.line))
     while lines and not lines[0][1].strip():
         lines.pop(0)
-    if section.form == "analyzed" and len(lines) > 1 and not _RAILS.match(lines[1][1]):
+    if section.form == "analyzed" and len(lines) > 1 and _rails(lines[1][1]) is None:
         lines.pop(0)
     indent = len(lines[0][1]) - len(lines[0][1].lstrip()) if lines else 0
     tree: list[tuple[int, str]] = []
     for position, (number, line) in enumerate(lines):
         text = line[indent:] if not line[:indent].strip() else line
-        if not text.strip() or (tree and is_other_header(line)):
+        if not text or (tree and is_other_header(line)):
             return tree, [rest for _, rest in lines[position:]]
         tree.append((number, text))
     return tree, []
+
+
+def _rails(line: str) -> int | None:
+    """Return where a node's text begins after `+- ` or `:- `, None for a line without rails."""
+    text = line.lstrip(" :|")
+    begin = len(line) - len(text)
+    if text.startswith("+- "):
+        return begin + 3
+    if text.startswith("- ") and begin and line[begin - 1] == ":":
+        return begin + 2
+    return None
 
 
 def _rows(lines: Sequence[tuple[int, str]]) -> list[Row]:
@@ -59,16 +68,15 @@ def _rows(lines: Sequence[tuple[int, str]]) -> list[Row]:
     """
     rows: list[Row] = []
     for number, line in lines:
-        rails = _RAILS.match(line)
-        if rails is None and rows and rows[-1][1].startswith("== "):
-            rails = _INDENT.match(line)
-        elif rails is None and rows:
+        begin = _rails(line)
+        if begin is None and rows and rows[-1][1].startswith("== "):
+            begin = len(line) - len(line.lstrip(" :|"))
+        elif begin is None and rows:
             depth, text, at = rows[-1]
             rows[-1] = (depth, f"{text} {line.strip()}", at)
             continue
-        depth = len(rails["rails"]) // 3 if rails else 0
-        depth = min(depth, rows[-1][0] + 1) if rows else 0
-        rows.append((depth, line[rails.end() :] if rails else line, number))
+        depth = min((begin or 0) // 3, rows[-1][0] + 1) if rows else 0
+        rows.append((depth, line[begin or 0 :], number))
     return rows
 
 

@@ -9,7 +9,7 @@ from headgate.model.topology import Topology
 from headgate.model.version import Engine, Evidence, Sink, Version
 from headgate.parse.spark.anchors import Shape
 from headgate.parse.spark.checkpoint import Checkpoint
-from headgate.parse.spark.expected import expected_state
+from headgate.parse.spark.expected import expected_arguments, expected_state, with_arguments
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.merge import Merged, merge
 from headgate.parse.spark.plan import Plan
@@ -58,8 +58,9 @@ def build_version(pieces: Pieces) -> Version:
     mode = _output_mode(session, shape)
     reported = report.sources if report else None
     joined = join_sources(shape, session.sources, reported, checkpoint.sources)
+    arguments = expected_arguments(pieces.plans, seen)
     state = join_state(
-        stateful_operators(shape, mode) if shape else None,
+        with_arguments(stateful_operators(shape, mode), arguments) if shape else None,
         expected_state(pieces.plans, seen),
         session.operators,
         checkpoint.operators,
