@@ -24,7 +24,6 @@ from headgate.parse.spark.words import listed, split
 _OPERATOR = re.compile(r"opId = (\d+)")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
 _AGGREGATES = ("StateStoreSave", "SessionWindowStateStoreSave")
-_SAVES = ("StateStoreSave", "SessionWindowStateStoreSave")
 Stores = dict[str, tuple[Schema, Schema]]
 
 
@@ -55,8 +54,7 @@ def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, .
     """
     if not any(n.name in _AGGREGATES for n in plan.nodes):
         return {}
-    columns = flow(plan, types)
-    place = _Place(plan, types, columns)
+    place = _Place(plan, types)
     out: dict[int, tuple[str | None, ...]] = {}
     for node in plan.nodes:
         number = _OPERATOR.search(node.argument())
@@ -64,7 +62,7 @@ def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, .
         if number is not None and aggregation is not None:
             known = (*place.columns[node.children[0]], *_under(aggregation, place))
             functions = _functions(aggregation)
-        out[int(number[1])] = argument_types(functions, partial(lookup, known, types))
+            out[int(number[1])] = argument_types(functions, partial(lookup, known, types))
     return out
 
 
