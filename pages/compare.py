@@ -9,6 +9,7 @@ from headgate.ui import data, markup
 from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, search
 from headgate.ui.compare_panel import compare_panel
+from headgate.ui.graph.component import room
 from headgate.ui.keys import CompareKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline
@@ -32,7 +33,7 @@ def main() -> None:
 @st.fragment
 def _page(context: Context) -> None:
     head, pipelines, old, new, sides, find, only = st.columns(
-        [1.15, 1.7, 2.2, 2.2, 1.75, 1.4, 1.15], vertical_alignment="center"
+        [1.05, 1.5, 1.75, 1.75, 2.05, 1.3, 1.45], vertical_alignment="center"
     )
     with head:
         title("Compare")
@@ -82,7 +83,9 @@ def _show(found: data.Comparison, name: str, pair: str, side: Side, query: str, 
     said = verdict(found.report)
     st.html(markup.verdict(said.glyph, said.word, said.sentence, said.outcome.word))
     sketch = sketch_comparison(found.before, found.after, found.report, name=name)
-    union = compose(sketch, Lens(collapsed=collapsed(), only_changes=only))
+    union = compose(
+        sketch, Lens(collapsed=collapsed(), only_changes=only, view=room(CompareKey.GRAPH))
+    )
     scene = one_side(union, sketch, side, found.before.topology)
     panel = canvas_and_panel(
         scene, sketch, key=CompareKey.GRAPH, picture=f"{pair} {only}", query=query

@@ -9,6 +9,7 @@ from headgate.landscape.landscape import Landscape
 from headgate.ui import data, markup
 from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
+from headgate.ui.graph.component import room
 from headgate.ui.keys import LandscapeKey
 from headgate.ui.landscape_panel import landscape_panel
 from headgate.ui.page import open_page, title
@@ -71,7 +72,7 @@ def _page(context: Context) -> None:
             bind="query-params",
         )
     sketch = sketch_landscape(landscape, level, unused=everything)
-    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near))
+    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near, view=room(LandscapeKey.GRAPH)))
     panel = canvas_and_panel(
         scene,
         sketch,

@@ -35,8 +35,8 @@ def main() -> None:
 def _page(context: Context) -> None:
     rows = list_runs(context)
     active = sum(row.state.is_active for row in rows)
-    title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
     if not rows:
+        title("Runs")
         st.html(
             markup.empty(
                 "Nothing was run yet",
@@ -45,6 +45,7 @@ def _page(context: Context) -> None:
             )
         )
         return
+    title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
     table, one = st.columns([3, 2], gap="medium")
     with table:
         st.fragment(_table, run_every=REFRESH if active else None)(context)

@@ -12,6 +12,7 @@ from headgate.ui.ask import choose
 from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
 from headgate.ui.capture import capture_dialog
 from headgate.ui.details import neighbours, node_facts, node_heading
+from headgate.ui.graph.component import room
 from headgate.ui.keys import TopologyKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline, version_label
@@ -74,7 +75,7 @@ def _page(context: Context) -> None:
 
 
 def _graph(version: Version, row: VersionRow, sketch: Sketch, query: str, near: str | None) -> None:
-    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near))
+    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near, view=room(TopologyKey.GRAPH)))
     picture = f"{row.pipeline}@{row.number} {near}"
     with canvas_and_panel(scene, sketch, key=TopologyKey.GRAPH, picture=picture, query=query):
         chosen = selected()

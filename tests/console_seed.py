@@ -124,9 +124,7 @@ def orders_v1() -> Version:
 
 
 def _aggregate(functions: tuple[str, ...], kind: str) -> StatefulOperator:
-    key = Schema(
-        (Field("window", "struct<start:timestamp,end:timestamp>"), Field("city", "string"))
-    )
+    key = Schema((Field("window", "timestamp", False), Field("city", "string", True)))
     return StatefulOperator(
         kind=OperatorKind.AGGREGATE, name="stateStoreSave", operator_id=0, node="aggregate-city",
         keys=("window(s0.ordered_at, 1 hour)", "s0.city"), functions=functions,
@@ -144,20 +142,20 @@ def _stream_join() -> StatefulOperator:
         node="stream_join-paid", keys=("s0.order_id",), right_keys=("s1.order_id",),
         join_type="inner",
         stores=(StateStore(store="left-keyToNumValues", operator_id=1, node="store-left",
-                           key_schema=Schema((Field("order_id", "string"),)),
-                           value_schema=Schema((Field("value", "long"),)), partitions=8,
+                           key_schema=Schema((Field("order_id", "string", True),)),
+                           value_schema=Schema((Field("value", "long", True),)), partitions=8,
                            provider="HDFSBackedStateStoreProvider", format="2", proven=True),),
     )  # fmt: skip
 
 
 def orders_v2() -> Version:
-    """Another sum over the same types (silently wrong), a filter more, another sink topic."""
+    """Grouped by another column of the same type, a filter more, another sink topic."""
     v1 = orders_v1()
     new = node("filter-valid", NodeKind.TRANSFORM, "filter", "paid orders only", 2,
                condition="status = 'paid'")  # fmt: skip
     nodes = [n for n in v1.topology.nodes if n.id not in ("source-customers",)]
     nodes.insert(11, new)
-    nodes = [replace(n, label="sum by hour and city", details={"keys": ["city", "window"]})
+    nodes = [replace(n, label="sum by region and hour", details={"keys": ["window", "region"]})
              if n.id == "aggregate-city" else n for n in nodes]  # fmt: skip
     nodes = [replace(n, details={**n.details, "target": "city-revenue-v2"}, label="city-revenue-v2")
              if n.id == "sink" else n for n in nodes]  # fmt: skip
@@ -165,7 +163,7 @@ def orders_v2() -> Version:
     edges = [e for e in edges if (e.source, e.target) != ("stream_join-paid", "project-city")]
     edges += [Edge("stream_join-paid", "filter-valid"), Edge("filter-valid", "project-city")]
     operator = replace(
-        _aggregate(("sum(s0.amount)",), "long"), keys=("s0.city", "window(s0.ordered_at, 1 hour)")
+        _aggregate(("sum(s0.amount)",), "long"), keys=("window(s0.ordered_at, 1 hour)", "s0.region")
     )
     return replace(
         v1,

@@ -69,7 +69,7 @@ def _node(found: Comparison, sketch: Sketch, node: SketchNode) -> None:
     was = found.before.topology.node(node.before or "")
     now = found.after.topology.node(node.after or "")
     changes = [
-        c.what
+        c.what.replace(" -> ", " → ")
         for c in found.report.changes
         if (c.after and c.after == node.after) or (c.before and c.before == node.before)
     ]

@@ -58,7 +58,7 @@ def _kind(landscape: Landscape, node_id: str, look: Look) -> str:
 def _overview(landscape: Landscape, seen: Seen) -> None:
     st.html(markup.heading("Select a node for its details", "Pipelines"))
     if seen.problem:
-        st.html(markup.say(seen.problem, "refuses"))
+        st.html(markup.say(seen.problem, "unknown"))
     elif seen.cluster is None:
         st.html(markup.quiet("Kafka has not answered yet."))
     with st.container(key="neighbours", gap=None):

@@ -9,11 +9,6 @@ from headgate.views.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
 
-EMPTY_ICON = (
-    '<svg viewBox="0 0 24 24"><path d="M3 7h5v4H3zM16 4h5v4h-5zM16 14h5v4h-5zM8 9h4M12 9V6h4'
-    'M12 9v7h4"/></svg>'
-)
-
 
 def header(title: str, summary: str = "") -> str:
     """Return a page's title with a muted line beside it."""
@@ -152,4 +147,4 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 
 def empty(title: str, *lines: str) -> str:
     """Return what a page shows while there is nothing to show: what to do about it."""
     text = "".join(f"<p>{rich(line)}</p>" for line in lines)
-    return f'<div class="hg-empty">{EMPTY_ICON}<h2>{escape(title)}</h2>{text}</div>'
+    return f'<div class="hg-empty"><h2>{escape(title)}</h2>{text}</div>'

@@ -6,7 +6,7 @@ from headgate.store.versions import VersionRow
 from headgate.ui.ask import choose
 from headgate.ui.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
-from headgate.views.numbers import short_time
+from headgate.views.numbers import day_and_time
 
 OF_A_PIPELINE = (*Param, TopologyKey.VERSION, CompareKey.BEFORE, CompareKey.AFTER)
 """Query parameters that mean something for one pipeline only."""
@@ -21,5 +21,5 @@ def pick_pipeline(context: Context, key: str) -> str | None:
 
 
 def version_label(row: VersionRow) -> str:
-    """Return how a list shows a version."""
-    return f"Version {row.number} · {short_time(row.captured_at)}"
+    """Return how a list shows a version: its number and when it was captured."""
+    return f"Version {row.number} · {day_and_time(row.captured_at)}"

@@ -16,7 +16,9 @@ FILES = "files"
 
 def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: str) -> str:
     """Ask for a version's number, or `files`; both as text."""
-    labels = {str(row.number): version_label(row) for row in rows} | {FILES: "Uploaded files"}
+    labels = {str(row.number): version_label(row).removeprefix("Version ") for row in rows} | {
+        FILES: "Uploaded files"
+    }
     return choose(
         word,
         list(labels),

@@ -91,7 +91,7 @@ def best_layout(
     items: Sequence[Item],
     edges: Iterable[tuple[str, str]],
     *,
-    view: tuple[float, float] = (1290.0, 690.0),
+    view: tuple[float, float] = (1230.0, 670.0),
     box_widths: Mapping[str, float] | None = None,
     spacing: Spacing = Spacing(),
 ) -> Layout:

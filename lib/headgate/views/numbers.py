@@ -61,6 +61,15 @@ def short_time(at: str | None) -> str:
     return NONE if then is None else f"{then:%Y-%m-%d %H:%M:%S}"
 
 
+def day_and_time(at: str | None) -> str:
+    """Return an ISO 8601 time as `21 Nov 10:46`, in UTC; the year only where it is another one."""
+    then = moment(at)
+    if then is None:
+        return NONE
+    year = "" if then.year == datetime.now(UTC).year else f" {then.year}"
+    return f"{then.day} {then:%b}{year} {then:%H:%M}"
+
+
 def moment(at: str | None) -> datetime | None:
     """Return the time, UTC where it names no zone; None where it is none."""
     try:

@@ -175,7 +175,7 @@ class Lens:
     focus: str | None = None
     hops: int = 2
     only_changes: bool = False
-    view: tuple[float, float] = (1290.0, 690.0)
+    view: tuple[float, float] = (1230.0, 670.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,11 @@ from headgate.views.scene import Scene
 SCRIPTS = ("icons.js", "draw.js", "camera.js", "graph.js")
 """In this order they form one module: only the last one exports."""
 
+USUAL_ROOM = (1290, 760)
+"""Until the canvas was measured."""
+RIM = (60, 90)
+"""Margins, and the legend below."""
+
 
 def show_graph(
     scene: Scene,
@@ -42,6 +47,10 @@ def show_graph(
         if box := st.session_state[key].get("toggled"):
             on_toggle(box)
 
+    def room_measured() -> None:
+        if room := st.session_state[key].get("room"):
+            st.session_state[_room_key(key)] = tuple(room)
+
     _component()(
         key=key,
         data={
@@ -52,11 +61,23 @@ def show_graph(
             "hits": list(hits),
             "query": query,
             "notes": dict(notes or {}),
+            "room": st.session_state.get(_room_key(key)),
         },
-        default={"selected": selected},
+        default={"selected": selected, "room": None},
         on_selected_change=selection_changed,
+        on_room_change=room_measured,
         on_toggled_change=box_toggled,
     )
+
+
+def room(key: str) -> tuple[float, float]:
+    """Return the room to lay out for, in pixels: the canvas as it was measured, less its rim."""
+    width, height = st.session_state.get(_room_key(key)) or USUAL_ROOM
+    return width - RIM[0], height - RIM[1]
+
+
+def _room_key(key: str) -> str:
+    return f"{key}_room"
 
 
 @cache

@@ -1,8 +1,10 @@
 /* The component: keeps the picture, the selection and the camera over reruns of the page.
 
-   In:  data {scene, words, picture, selected, hits, query, notes}
-   Out: state `selected` (a node's id or null), trigger `toggled` (a box's id). */
+   In:  data {scene, words, picture, selected, hits, query, notes, room}
+   Out: states `selected` (a node's id or null) and `room` (width and height of the canvas, for
+   which the scene is laid out), trigger `toggled` (a box's id). */
 const KEPT = new WeakMap();
+const PATIENCE = 800, ROOM_STEP = 40;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class Graph {
@@ -16,8 +18,25 @@ class Graph {
     this.watch = new ResizeObserver(() => this.resized());
   }
 
+  /* Nothing is drawn before the page knows how much room there is: the picture would jump. */
   show(data, send) {
     this.send = send;
+    clearTimeout(this.waiting);
+    if (this.measure(data.room) && !this.content) this.waiting = setTimeout(() => this.update(data), PATIENCE);
+    else this.update(data);
+  }
+
+  /* Tell the page the room if it laid out for another one; true if so. */
+  measure(known) {
+    const room = this.camera.room.map((size) => Math.round(size / ROOM_STEP) * ROOM_STEP);
+    if (!room[0] || String(room) === String(known) || String(room) === this.told) return false;
+    this.told = String(room);
+    this.send.state("room", room);
+    return true;
+  }
+
+  update(data) {
+    this.known = data.room;
     this.words = data.words;
     this.hits = new Set(data.hits);
     this.searching = Boolean(data.query);
@@ -178,6 +197,8 @@ class Graph {
     const room = String(this.camera.room);
     if (room === this.room) return;
     this.room = room;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.send && this.measure(this.known), PATIENCE);
     if (this.scene && !this.camera.touched) this.camera.frame(this.nodes.get(this.selected) || this.worst());
     else this.camera.request();
   }
