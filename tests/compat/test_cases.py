@@ -56,9 +56,7 @@ def test_names_of_this_run_decide_nothing(case, tmp_path):
 
 def _as_another_run(text: str, name: str) -> str:
     """Rewrite folders, topics, query ids and attribute numbers, each to one other."""
-    text = _UUID.sub(
-        lambda m: m[0].translate(str.maketrans("0123456789", "9876543210")), text
-    )
+    text = _UUID.sub(lambda m: m[0].translate(str.maketrans("0123456789", "9876543210")), text)
     text = _ATTRIBUTE.sub(lambda m: f"#{int(m[1]) + 700}", text)
     text = _JSON_ID.sub(lambda m: f"{m[1]}{int(m[2]) + 700}", text)
     return text.replace(f"/data/{name}/main", "/elsewhere/x").replace(f"truth_{name}", "orders")

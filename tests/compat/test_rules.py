@@ -145,7 +145,7 @@ CASES = {
         U,
         sources(files(0, "file:///a/")),
     ),
-    "FIL004": (sources(files(0, "/a/b")), sources(files(0, "/a")), R, sources(files(0, "/a/b"))),
+    "FIL004": (sources(files(0, "/a")), sources(files(0, "/a/*")), R, sources(files(0, "/a"))),
     "KAF001": (sources(kafka()), sources(kafka(topics=("other",))), X, sources(kafka())),
     "KAF002": (
         sources(kafka(0, ("a",)), kafka(1, ("b",))),

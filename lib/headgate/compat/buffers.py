@@ -5,8 +5,9 @@ Source: `aggBufferAttributes` of Spark's aggregate functions; measured restarts 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from headgate.compat.expressions import call, columns, without_casts, without_names
@@ -21,6 +22,16 @@ _EXACT = {
     ("try_sum", "sum"),
     ("sum", "try_sum"),
 }
+# They all store number, mean and sum of squared deviations, and differ in the last step only.
+_MOMENTS = {
+    "stddev",
+    "stddev_samp",
+    "stddev_pop",
+    "std",
+    "variance",
+    "var_samp",
+    "var_pop",
+}
 _BINARY = {
     "collect_list",
     "collect_set",
@@ -32,15 +43,22 @@ _BINARY = {
     "hll_sketch_agg",
     "bitmap_construct_agg",
 }
+_UNSCALED = "unscaledvalue("
+_SCALE = re.compile(r"decimal\(\d+,\s*(\d+)\)")
+_DECIMAL = re.compile(r"decimal\(\d+,\s*\d+\)")
 _COUNTS = {"count", "count_if"}
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """One stored part of an aggregate: `sum` of `s0.v`, whichever function asked for it."""
+    """One stored part of an aggregate: `sum` of `s0.v`, whichever function asked for it.
+
+    `type` is the argument's, None where nobody knows it.
+    """
 
     name: str
     argument: str
+    type: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}({self.argument})"
@@ -56,24 +74,32 @@ class Carry(Enum):
     UNKNOWN = "unknown"
 
 
-def buffers(functions: Sequence[str] | None) -> tuple[Buffer, ...] | None:
-    """Return what functions store, in order; None where the functions are not known."""
+def buffers(
+    functions: Sequence[str] | None, types: Sequence[str | None] = ()
+) -> tuple[Buffer, ...] | None:
+    """Return what functions store, in order; None where the functions are not known.
+
+    `types` are the types of the functions' first arguments, as far as they are known.
+    """
     if functions is None:
         return None
-    return tuple(part for f in functions for part in _stored(f))
+    told = [*types, *[None] * len(functions)]
+    return tuple(b for f, t in zip(functions, told, strict=False) for b in _stored(f, t))
 
 
-def _stored(function: str) -> tuple[Buffer, ...]:
+def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
     name, argument = call(without_names(function))
+    argument = argument.replace("UnscaledValue(", _UNSCALED)
     if name not in _BINARY:
         argument = without_casts(argument)
-    return tuple(Buffer(part, argument) for part in _PARTS.get(name, (name,)))
+    return tuple(Buffer(part, argument, kind) for part in _PARTS.get(name, (name,)))
 
 
 def carry(before: Buffer, after: Buffer) -> Carry:
     """Say what the new function makes of the old one's stored value, given equal types."""
     if before.name != after.name:
-        if (before.name, after.name) in _EXACT and before.argument == after.argument:
+        alike = (before.name, after.name) in _EXACT or {before.name, after.name} <= _MOMENTS
+        if alike and before.argument == after.argument:
             return Carry.EXACT
         opaque = before.name in _BINARY and after.name in _BINARY
         return Carry.OPAQUE if opaque else Carry.REINTERPRETED
@@ -81,6 +107,8 @@ def carry(before: Buffer, after: Buffer) -> Carry:
         return Carry.EXACT
     if before.name in _BINARY:
         return _binary(before, after)
+    if _UNSCALED in before.argument and _UNSCALED in after.argument:
+        return _unscaled(before, after)
     return Carry.MIXED if _related(before, after) else Carry.REINTERPRETED
 
 
@@ -88,8 +116,18 @@ def _binary(before: Buffer, after: Buffer) -> Carry:
     """The bytes hold values of the argument's type, which no schema shows."""
     if not _related(before, after):
         return Carry.REINTERPRETED
-    casts = before.argument.count("cast(") != after.argument.count("cast(")
-    return Carry.OPAQUE if casts else Carry.UNKNOWN
+    if before.type is None or after.type is None:
+        return Carry.UNKNOWN
+    return Carry.MIXED if before.type == after.type else Carry.OPAQUE
+
+
+def _unscaled(before: Buffer, after: Buffer) -> Carry:
+    """Small decimals are summed as whole numbers without their point; the scale is not stored."""
+    old, new = (_SCALE.findall(b.argument) for b in (before, after))
+    if old != new:
+        return Carry.REINTERPRETED
+    same = _DECIMAL.sub("", before.argument) == _DECIMAL.sub("", after.argument)
+    return Carry.EXACT if same else Carry.MIXED
 
 
 def _related(before: Buffer, after: Buffer) -> bool:

@@ -69,9 +69,7 @@ def normal_path(path: str) -> str:
 
 
 def covers(new: str, old: str) -> bool:
-    """Say whether everything under the path `old` also lies under `new`."""
-    if old.startswith(new.rstrip("/") + "/"):
-        return True
+    """Say whether `new` is a pattern that matches every file in the directory `old`."""
     return new.startswith(old + "/") and set(new[len(old) + 1 :]) <= {"*"}
 
 

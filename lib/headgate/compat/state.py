@@ -8,10 +8,12 @@ from functools import cache
 from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
 from headgate.compat.schema_check import Fit, fit
-from headgate.model.schema import Schema
+from headgate.model.schema import Field, Schema
 from headgate.model.version import OperatorKind, StateStore
 
-_FORMATTED = (OperatorKind.AGGREGATE,)
+_FORMATTED = (OperatorKind.AGGREGATE, OperatorKind.STREAM_JOIN)
+_ROWS = "keyWithIndexToValue"
+_MATCHED = Field("matched", "boolean", True)
 KEY, VALUE = "key", "value"
 SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 
@@ -56,17 +58,21 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
 def in_format(store: StateStore, pinned: str) -> Schema | None:
     """Return a planned value schema as the pinned state format would have it.
 
-    Aggregates: format 1 stores the key in the value, too. The plan was made with the session's
-    format, and the offset log's wins.
+    The plan was made with the session's format, and the offset log's wins. Format 1 of an
+    aggregate stores the key in the value, too; format 2 of a join adds whether a row was matched.
     """
-    value, key = store.value_schema, store.key_schema
+    value, key, change = store.value_schema, store.key_schema, (store.format, pinned)
     if value is None or key is None or store.format == pinned:
         return value
-    if (store.format, pinned) == ("2", "1"):
-        return Schema((*key.fields, *value.fields))
-    if (store.format, pinned) == ("1", "2"):
-        return Schema(value.fields[len(key.fields) :])
-    return None
+    if change not in (("1", "2"), ("2", "1")):
+        return None
+    older = pinned == "1"
+    if store.store == "default":
+        keys = key.fields
+        return Schema((*keys, *value.fields) if older else value.fields[len(keys) :])
+    if store.store.endswith(_ROWS):
+        return Schema(value.fields[:-1] if older else (*value.fields, _MATCHED))
+    return value
 
 
 def worst_fit(pair: OperatorPair) -> Fit:

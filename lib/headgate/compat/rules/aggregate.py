@@ -10,7 +10,7 @@ from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.state import is_read
-from headgate.model.version import OperatorKind
+from headgate.model.version import OperatorKind, StatefulOperator
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 _REPLAY = "Start from an empty checkpoint and replay."
@@ -167,10 +167,14 @@ def _functions_equal(pair: OperatorPair) -> bool:
     return pair.before.functions == pair.after.functions
 
 
+def _buffers(operator: StatefulOperator) -> tuple[Buffer, ...] | None:
+    return buffers(operator.functions, operator.extra.get("argument_types", ()))
+
+
 def _same_number(pair: OperatorPair) -> bool:
     """Say whether both sides' functions are known and store equally many buffers."""
     assert pair.before and pair.after
-    old, new = buffers(pair.before.functions), buffers(pair.after.functions)
+    old, new = _buffers(pair.before), _buffers(pair.after)
     return old is not None and new is not None and len(old) == len(new)
 
 
@@ -179,7 +183,7 @@ def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
     assert pair.before and pair.after
     if not _same_number(pair):
         return
-    old, new = buffers(pair.before.functions) or (), buffers(pair.after.functions) or ()
+    old, new = _buffers(pair.before) or (), _buffers(pair.after) or ()
     for b, a in zip(old, new, strict=True):
         if b != a:
             yield b, a, carry(b, a)

@@ -55,24 +55,24 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-@rule("FIL004", "FileStreamSource sets basePath for plain paths only; not measured")
+@rule("FIL004")
 def wider_path(c: Comparison) -> Iterator[Verdict]:
-    """A path that still lies above the old files, or a pattern that matches them, is accepted.
+    """A pattern that matches the old directory's files is accepted, and sets no base path.
 
-    Files that were read are known by their full path; others below it are new.
+    Files that were read are known by their full path; others that it matches are new.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = location(pair.before), location(pair.after)
         files = is_file(pair.before) and is_file(pair.after)
-        if files and old and new and old != new and covers(new, old):
+        if files and old and new and covers(new, old):
             yield Verdict(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
                 where=pair.where,
                 before=old,
                 after=new,
-                because="The new path holds the old one.",
+                because="The new path is a pattern over the old one.",
             )
 
 
@@ -112,10 +112,11 @@ def _moved(c: Comparison) -> Iterator[SourcePair]:
 
 
 def _refused(c: Comparison, pair: SourcePair) -> bool:
-    """A pattern sets no base path, so Spark has nothing to compare the old files with."""
+    """Spark compares old files with the new base path, which a pattern does not set."""
     assert pair.before and pair.after
-    pattern = set(location(pair.after) or "") & set("*?[{")
-    return not pattern and bool(had_data(c.before, pair.before))
+    old, new = location(pair.before) or "", location(pair.after) or ""
+    accepted = set(new) & set("*?[{") or old.startswith(new.rstrip("/") + "/")
+    return not accepted and bool(had_data(c.before, pair.before))
 
 
 def _log_moves(pair: SourcePair) -> bool:

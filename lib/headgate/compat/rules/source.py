@@ -60,10 +60,10 @@ def kind_of_source(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-# What each kind of source raises on offsets of another kind; the first is measured, 4.2.0.
+# What each kind of source raises on the log of another kind, 4.2.0.
 _CANNOT_PARSE = {
     "kafka": "IllegalArgumentException",
-    "rate": "IllegalStateException",
+    "rate": "NumberFormatException",
     "file": "MappingException",
 }
 
@@ -171,7 +171,7 @@ def evolution_switched_on(c: Comparison) -> Iterator[Verdict]:
             before=c.before.settings.get(EVOLUTION),
             after="true",
             because=f"{EVOLUTION} is on, and {unnamed[0]} has no name.",
-            error_class="AssertionError",
+            error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy="Switch source evolution off, or start from an empty checkpoint with names.",
         )
 

@@ -8,7 +8,6 @@ little else. Source: what the operators of 4.2.0 wrote, see `tests/parse/test_pl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
