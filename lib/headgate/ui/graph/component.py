@@ -40,8 +40,9 @@ def show_graph(
     id, `collapsed` the boxes that a click opens again. The callbacks run before the rerun.
     """
 
-    def selection_changed() -> None:
-        on_select(st.session_state[key].get("selected"))
+    def node_picked() -> None:
+        if picked := st.session_state[key].get("picked"):
+            on_select(picked["id"])
 
     def box_toggled() -> None:
         if box := st.session_state[key].get("toggled"):
@@ -63,8 +64,8 @@ def show_graph(
             "notes": dict(notes or {}),
             "room": st.session_state.get(_room_key(key)),
         },
-        default={"selected": selected, "room": None},
-        on_selected_change=selection_changed,
+        default={"room": None},
+        on_picked_change=node_picked,
         on_room_change=room_measured,
         on_toggled_change=box_toggled,
     )

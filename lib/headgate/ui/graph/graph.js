@@ -1,8 +1,8 @@
 /* The component: keeps the picture, the selection and the camera over reruns of the page.
 
    In:  data {scene, words, picture, selected, hits, query, notes, room}
-   Out: states `selected` (a node's id or null) and `room` (width and height of the canvas, for
-   which the scene is laid out), trigger `toggled` (a box's id). */
+   Out: triggers `picked` ({id}: a node's id, null for none) and `toggled` (a box's id), state
+   `room` (width and height of the canvas, for which the scene is laid out). */
 const KEPT = new WeakMap();
 const PATIENCE = 800, ROOM_STEP = 40;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -125,7 +125,7 @@ class Graph {
   select(id) {
     this.selected = this.wanted = id;
     this.mark();
-    this.send.state("selected", id);
+    this.send.trigger("picked", { id });
   }
 
   toggle(id) {
