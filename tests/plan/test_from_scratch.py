@@ -27,6 +27,10 @@ class PaperWorld:
     members: Group | None = None
     found: Checkpoint | None = None
     says: Status = Status.UNKNOWN
+    cluster: bool = True
+
+    def has_cluster(self):
+        return self.cluster
 
     def cluster_id(self):
         return "c-1"
@@ -149,6 +153,12 @@ RISKS = [
 @pytest.mark.parametrize(("world", "version", "risk"), RISKS, ids=[r for *_, r in RISKS])
 def test_named_risks(world, version, risk):
     assert any(risk in named for named in plan_of(world, version).risks)
+
+
+def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
+    plan = plan_of(of_spark(known={}, cluster=False))
+    assert plan.appliable and "cluster_id" not in plan.preconditions
+    assert any("were not looked at" in risk for risk in plan.risks)
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():

@@ -41,6 +41,10 @@ class LiveWorld:
         if "kafka" in self.__dict__:
             self.kafka.close()
 
+    def has_cluster(self) -> bool:
+        """Return whether the registry names a Kafka cluster."""
+        return bool(self.registry.bootstrap_servers)
+
     def cluster_id(self) -> str:
         """Return the Kafka cluster's id."""
         return self.kafka.cluster_id()

@@ -46,6 +46,9 @@ class Checkpoint:
 class World(Protocol):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
 
+    def has_cluster(self) -> bool:
+        """Return whether a Kafka cluster is configured at all."""
+
     def cluster_id(self) -> str:
         """Return the Kafka cluster's id."""
 

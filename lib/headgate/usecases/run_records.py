@@ -53,5 +53,16 @@ def _after(record: StepRecord, entry: Entry) -> StepRecord:
         begun=record.begun or is_begun,
         begun_at=record.begun_at or (entry.at if is_begun else None),
         ended_at=None if is_begun else entry.at,
-        error=entry.data.get("error") if entry.event is Event.FAILED else None,
+        error=_error(record, entry),
     )
+
+
+def _error(record: StepRecord, entry: Entry) -> str | None:
+    """Return why the last try failed, also of a step that was then taken back."""
+    match entry.event:
+        case Event.FAILED:
+            return str(entry.data.get("error"))
+        case Event.UNDONE:
+            return record.error
+        case _:
+            return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
@@ -25,12 +24,18 @@ def build(scenario: str, pipeline: Pipeline, world: World, version: Version | No
     if found is None:
         missing = f"there is no checkpoint at {pipeline.checkpoint}"
         return Plan(scenario=scenario, pipeline=pipeline.name, refusals=(missing,))
-    topics = world.topics(found.offsets) if found.offsets else {}
+    asked = found.offsets if world.has_cluster() else {}
+    topics = world.topics(asked) if asked else {}
     return Plan(
         scenario=scenario,
         pipeline=pipeline.name,
         steps=_steps(pipeline, found),
-        preconditions=_preconditions(pipeline, world, found, topics),
+        preconditions={
+            **({"cluster_id": world.cluster_id()} if asked else {}),
+            "topics": common.topic_facts(topics),
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "commands": common.command_facts(pipeline),
+        },
         impact=common.records_again(topics, _positions(found)),
         risks=tuple(_risks(pipeline, found, topics, version)),
         refusals=tuple(_refusals(pipeline, world, found, topics, version)),
@@ -43,18 +48,6 @@ def _steps(pipeline: Pipeline, found: Checkpoint) -> tuple[Step, ...]:
     what = {"pipeline": pipeline.name, "checkpoint": found.location, "query_id": found.query_id}
     start = start_or_ask(stop, fresh=True)
     return (stop, SnapshotCheckpoint(**what), ReplaceCheckpoint(**what), start)
-
-
-def _preconditions(
-    pipeline: Pipeline, world: World, found: Checkpoint, topics: Mapping[str, Topic]
-) -> dict[str, Any]:
-    kafka = {"cluster_id": world.cluster_id()} if found.offsets else {}
-    return {
-        **kafka,
-        "topics": common.topic_facts(topics),
-        "checkpoint": {"location": found.location, "query_id": found.query_id},
-        "commands": common.command_facts(pipeline),
-    }
 
 
 def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:
@@ -73,7 +66,8 @@ def _refusals(
     version: Version | None,
 ) -> list[str]:
     refusals = common.must_be_stopped(pipeline, world)
-    refusals += common.topic_refusals(set(found.offsets), topics)
+    if world.has_cluster():
+        refusals += common.topic_refusals(set(found.offsets), topics)
     if found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")
     return refusals + [
@@ -91,6 +85,9 @@ def _risks(
     version: Version | None,
 ) -> list[str]:
     risks = common.topic_risks(topics)
+    if found.offsets and not topics:
+        names = ", ".join(sorted(found.offsets))
+        risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
     known = [s for s in _kafka_sources(version) if _starts(s) is not None]
     if found.offsets and not known:
         risks.append(
