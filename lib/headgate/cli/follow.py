@@ -96,9 +96,11 @@ class _Watch:
         for number, step in enumerate(detail.steps):
             if step.state not in ("waiting", "skipped", self._shown.get(number)):
                 self._shown[number] = step.state
-                self._console.print(f"{step.state:>8}  {step.describe}", markup=False)
+                self._console.print(
+                    f"{step.state:>8}  {step.describe}", markup=False, soft_wrap=True
+                )
         for note in detail.progress[self._notes :]:
-            self._console.print(f"          {note.message}", markup=False)
+            self._console.print(f"          {note.message}", markup=False, soft_wrap=True)
         self._notes = len(detail.progress)
 
 

@@ -27,7 +27,7 @@ def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
         show_plan(plan, output=output)
         return 0 if plan.appliable else 3
     for risk in plan.risks:
-        progress_console().print(f"Note: {risk}.", markup=False)
+        progress_console().print(f"Note: {risk}.", markup=False, soft_wrap=True)
     try:
         undo = undo_run(context, run, by=who())
     except RefusedError as error:
