@@ -173,10 +173,12 @@ def _named_offsets(line: str) -> tuple[str | None, Any]:
 
 
 def _json(text: str) -> Any:
-    """Offsets are a source's own format: most write JSON."""
+    """Offsets are a source's own format: most write JSON, which a half-written line is not."""
     try:
         return json.loads(text)
     except ValueError:
+        if text[:1] in ("{", "["):
+            raise
         return text
 
 

@@ -45,6 +45,8 @@ OPERATORS = frozenset(
     ]
 )
 _PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
+# A name that analysis has not resolved yet has a quote before it.
+_UNRESOLVED = re.compile(r"^'(?=[^\W\d][^']*$)")
 _MOST_WORDS = 60
 Resolve = Callable[[int, str], Term | None]
 
@@ -180,6 +182,7 @@ def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
 def _word(frame: _Frame, token: str, end: int, look: Resolve) -> None:
     match = _ATTRIBUTE.match(token)
     if match is None:
+        token = _UNRESOLVED.sub("", token)
         if token == "as" and frame.opener == "(" and frame.head in ("cast", "try_cast"):
             frame.cast_at = end
         else:

@@ -53,7 +53,7 @@ def _source(node: PlanNode, columns: str, extra: dict[str, str]) -> Relation:
     return Relation(
         kind="source",
         outputs=_columns(columns),
-        streaming=None if "empty_batch" in extra else True,
+        streaming=node.streaming if "empty_batch" in extra else True,
         name=extra.get("format", node.name),
         line=node.line,
         extra=extra,

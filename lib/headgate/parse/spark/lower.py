@@ -63,4 +63,7 @@ def _lower_node(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         return builder.add(leaf(node, builder.form))
     if node.name in TRANSPARENT and len(inputs) == 1:
         return inputs[0]
-    return LOWERINGS.get(node.name, logical.unknown)(node, inputs, builder)
+    known = LOWERINGS.get(node.name, logical.unknown)
+    if node.name.endswith(("Join", "CartesianProduct")) and len(inputs) != 2:
+        known = logical.unknown
+    return known(node, inputs, builder)

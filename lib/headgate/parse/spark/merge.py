@@ -50,13 +50,14 @@ def _base(ordered: Sequence[Shape]) -> Shape:
     """Return the richest form that does not hide what an analysed one shows."""
     whole = [s for s in ordered if _form(s) in _WHOLE]
     for candidate in ordered:
-        if all(s.anchors.keys() <= candidate.anchors.keys() for s in whole):
+        hides = bool(whole) and candidate.resolved.query.hides_sources
+        if not hides and all(s.anchors.keys() <= candidate.anchors.keys() for s in whole):
             return candidate
     return whole[0]
 
 
 def _rank(shape: Shape, base: Shape) -> int:
-    hides = not base.anchors.keys() <= shape.anchors.keys()
+    hides = shape.resolved.query.hides_sources or not (base.anchors.keys() <= shape.anchors.keys())
     return _FACTS.index(_form(shape)) + (len(_FACTS) if hides else 0)
 
 

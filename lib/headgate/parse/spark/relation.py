@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 _ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
 _BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
+_UNRESOLVED = re.compile(r"^'?[\w.*]+$")
 STATEFUL = frozenset(
     (
         "aggregate",
@@ -36,7 +37,9 @@ class Column:
     @property
     def is_computed(self) -> bool:
         """Whether more is done than pick or rename a column."""
-        return self.text is not None and not _BARE.match(self.text)
+        if self.text is None or _BARE.match(self.text):
+            return False
+        return not (self.id is None and _UNRESOLVED.match(self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

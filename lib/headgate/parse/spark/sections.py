@@ -43,10 +43,9 @@ def split_sections(text: str) -> tuple[Section, ...]:
     """Return the plan sections of `text` in their order; none where it is no explain text."""
     lines = clean_lines(text)
     starts = [(n, *found) for n, line in enumerate(lines) if (found := _header(line))]
+    ends = [at for at, _, _ in starts[1:]] + [len(lines)]
     out = []
-    for (at, form, before), end in zip(
-        starts, [n for n, _, _ in starts[1:]] + [len(lines)], strict=True
-    ):
+    for (at, form, before), end in zip(starts, ends, strict=False):
         body = _unprefixed(lines[at + 1 : end], before)
         out.append(Section(form, tuple(body), at + 2))
     return tuple(out)
@@ -70,7 +69,8 @@ def _unprefixed(lines: list[str], before: str) -> list[str]:
         return lines
     shape = re.sub(r"\d+", "0", before)
     pattern = re.escape(shape).replace("0", r"\d+")
-    prefix = re.compile(pattern)
+    blank = re.escape(shape.rstrip()).replace("0", r"\d+")
+    prefix = re.compile(f"{pattern}|{blank}$")
     return [line[m.end() :] if (m := prefix.match(line)) else line for line in lines]
 
 

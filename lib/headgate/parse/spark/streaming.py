@@ -15,15 +15,16 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
     that nothing tells about counts as streaming: every query has one, static ones are rare.
     """
     consumers = _consumers(query.relations)
-    marked = any(r.streaming and r.kind not in LEAVES for r in query.relations)
+    view = _View(query, known)
     done: list[Relation] = []
     for index, relation in enumerate(query.relations):
         if relation.kind in LEAVES:
             above = query.relations[consumers[index]] if index in consumers else None
-            settled = _leaf(relation, above, known, marked and not _physical(query))
+            streaming = view.streams(relation, above)
+            kind = "source" if streaming else "static"
+            done.append(replace(relation, streaming=streaming, kind=kind))
         else:
-            settled = _inner(relation, [done[i] for i in relation.inputs])
-        done.append(settled)
+            done.append(_inner(relation, [done[i] for i in relation.inputs]))
     return replace(query, relations=tuple(done))
 
 
@@ -38,43 +39,51 @@ def streaming_attributes(query: Query) -> dict[int, bool]:
     }
 
 
-def _physical(query: Query) -> bool:
-    return query.form in ("physical", "formatted")
-
-
 def _consumers(relations: Sequence[Relation]) -> dict[int, int]:
     return {i: index for index, r in enumerate(relations) for i in r.inputs}
 
 
-def _leaf(
-    leaf: Relation, above: Relation | None, known: Mapping[int, bool], marked: bool
-) -> Relation:
-    if leaf.streaming is not None:
-        streaming = leaf.streaming
-    elif found := [known[c.id] for c in leaf.outputs if c.id is not None and c.id in known]:
-        streaming = found[0]
-    elif above is None or len(above.inputs) > 1:
-        streaming = not marked or above is None
-    elif marked:
-        streaming = bool(above.streaming)
-    else:
-        streaming = True
-    if leaf.streaming is None and not known and not marked and leaf.name != "static":
-        streaming = streaming and not _beside_renamed(leaf, above)
-    kind = "source" if streaming else "static"
-    return replace(leaf, streaming=streaming, kind=kind)
+class _View:
+    """What one form tells of its leaves: by `~` (Spark 4), by renamed columns, or not at all."""
+
+    def __init__(self, query: Query, known: Mapping[int, bool]) -> None:
+        self.known = known
+        inner = [r for r in query.relations if r.kind not in LEAVES]
+        logical = query.form not in ("physical", "formatted")
+        self.marked = logical and any(r.streaming for r in inner)
+        self.renamed = query.form in ("analyzed", "parsed") and any(
+            _renames(r, query.relations[r.inputs[0]]) for r in inner
+        )
+
+    def streams(self, leaf: Relation, above: Relation | None) -> bool:
+        """Whether a leaf is a streaming source."""
+        if leaf.streaming is not None:
+            return leaf.streaming
+        found = [self.known[c.id] for c in leaf.outputs if c.id is not None and c.id in self.known]
+        if found:
+            return found[0]
+        if self.marked and above is not None:
+            return len(above.inputs) == 1 and bool(above.streaming)
+        if self.renamed and above is not None:
+            return "empty_batch" in leaf.extra or _renames(above, leaf)
+        return True
 
 
-def _beside_renamed(leaf: Relation, above: Relation | None) -> bool:
-    """Whether a logical plan of a started query reads this leaf without renaming its columns.
+def _renames(above: Relation, leaf: Relation) -> bool:
+    """Whether a projection gives every column of a leaf another attribute and its own name.
 
-    Each batch's data comes under a projection that renames every column of a streaming source
-    to the attribute of the query; a static relation is read as it is.
+    In the analysed plan of a started query each batch's data comes under one; a static relation
+    is read as it is.
     """
-    if above is None or leaf.extra.get("read_schema") or leaf.extra.get("path"):
+    if above.kind != "project" or leaf.kind not in LEAVES or not leaf.outputs:
         return False
-    renames = above.kind == "project" and len(above.outputs) == len(leaf.outputs)
-    return not (renames and all(c.text != f"{c.name}#{c.id}" for c in above.outputs))
+    texts = [c.text for c in above.outputs]
+    names = [(c.text or "").partition("#")[0] for c in above.outputs]
+    return (
+        len(texts) == len(leaf.outputs)
+        and names == [c.name for c in above.outputs]
+        and all(t != f"{c.name}#{c.id}" for t, c in zip(texts, above.outputs, strict=True))
+    )
 
 
 def _inner(relation: Relation, inputs: Sequence[Relation]) -> Relation:

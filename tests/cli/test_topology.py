@@ -1,0 +1,62 @@
+"""`headgate topology`, as the command line's contract has it."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli.topology import command
+from headgate.errors import EvidenceError
+
+CASE = Path(__file__).parents[1] / "golden" / "spark" / "join_left_to_inner" / "before"
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments, catch_exceptions=True)
+
+
+def test_json_is_the_contracts():
+    result = run(str(CASE), "--format", "json")
+    found = json.loads(result.stdout)
+    assert list(found) == [
+        *("schema", "name", "engine", "nodes", "edges", "subtopologies", "topics", "pinned"),
+        *("evidence", "warnings"),
+    ]
+    node_keys = {"id", "kind", "operator", "label", "subtopology", "details"}
+    assert all(n.keys() == node_keys for n in found["nodes"])
+    ids = {n["id"] for n in found["nodes"]}
+    assert {e[k] for e in found["edges"] for k in ("from", "to")} <= ids
+    assert sorted(i for s in found["subtopologies"] for i in s["nodes"]) == sorted(ids)
+    stores = [n["details"]["store"] for n in found["nodes"] if n["kind"] == "state_store"]
+    assert stores == [
+        *("left-keyToNumValues", "left-keyWithIndexToValue"),
+        *("right-keyToNumValues", "right-keyWithIndexToValue"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"), [("text", "(unnamed)"), ("mermaid", "flowchart"), ("dot", "digraph")]
+)
+def test_other_forms(form, begin):
+    result = run(str(CASE), "--format", form)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(begin)
+    assert "stream_join" in result.stdout
+
+
+def test_graphml_is_xml():
+    ElementTree.fromstring(run(str(CASE), "--format", "graphml").stdout)
+
+
+def test_messages_go_to_stderr(tmp_path):
+    (tmp_path / "a").write_text("== Physical Plan ==\nMagic\n+- FileScan json [k#1]\n")
+    result = run(str(tmp_path / "a"), "--format", "dot")
+    assert "Magic" in result.stderr
+    assert "warning" not in result.stdout
+
+
+def test_no_evidence_is_an_error():
+    assert isinstance(run("/nowhere").exception, EvidenceError)
+    assert run().exit_code == 2

@@ -1,0 +1,41 @@
+"""The recorded cases: what Spark printed and left behind, one folder a version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from headgate.parse.spark.anchors import Shape
+from headgate.parse.spark.forms import read_plans, shapes
+from headgate.parse.spark.json_plan import read_json_plan
+from headgate.parse.spark.plan import Plan
+
+ROOT = Path(__file__).parents[2] / "golden" / "spark"
+FOLDERS = sorted(p.parent for p in ROOT.rglob("explain.txt"))
+NAMES = [str(f.relative_to(ROOT)) for f in FOLDERS]
+
+
+def plans(folder: Path) -> list[Plan]:
+    found = list(read_plans((folder / "explain.txt").read_text()))
+    if (folder / "formatted.txt").exists():
+        found += read_plans((folder / "formatted.txt").read_text())
+    if (folder / "logical.json").exists():
+        found.append(read_json_plan(json.loads((folder / "logical.json").read_text())))
+    return found
+
+
+def node_ids(shape: Shape) -> set[str]:
+    """Every id that the shape's drawing has, stores apart."""
+    out = set(shape.anchors)
+    for anchor in shape.anchors.values():
+        for slot, inlet in enumerate(anchor.inlets):
+            shown = {"filter": inlet.filters, "project": inlet.computed, "x": inlet.required}
+            out |= {f"{anchor.id}|{slot}|{word}" for word, there in shown.items() if there}
+    return out
+
+
+def all_shapes(folder: Path) -> dict[str, list[Shape]]:
+    out: dict[str, list[Shape]] = {}
+    for shape in shapes(plans(folder)):
+        out.setdefault(shape.resolved.query.form, []).append(shape)
+    return out

@@ -1,0 +1,69 @@
+"""Files are known by their content."""
+
+import pytest
+
+from headgate.errors import EvidenceError, ParseError
+from headgate.model.version import Engine, Version
+from headgate.parse import version_file
+from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.recognise import PieceKind, recognise
+
+PLAN = b"== Physical Plan ==\nFileScan json [k#1]\n"
+PROGRESS = b'{"id":"q1","runId":"r","name":"orders","batchId":1,"sources":[],"sink":{}}'
+OTHER = PROGRESS.replace(b"q1", b"q2").replace(b"orders", b"other")
+CASES = [
+    (PLAN, PieceKind.EXPLAIN),
+    (PROGRESS, PieceKind.PROGRESS),
+    (b"[" + PROGRESS + b"]", PieceKind.PROGRESS),
+    (PROGRESS + b"\n" + PROGRESS, PieceKind.PROGRESS),
+    (b'{"sources":[],"sink":{"format":"x"},"output_mode":"Append"}', PieceKind.CAPTURE),
+    (b'{"error":"AnalysisException: no"}', PieceKind.CAPTURE),
+    (b'{"spark.sql.ansi.enabled":true}', PieceKind.SETTINGS),
+    (b"{}", PieceKind.SETTINGS),
+    (version_file.dump(Version(engine=Engine.SPARK)), PieceKind.VERSION),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), CASES, ids=[f"{k}-{n}" for n, (_, k) in enumerate(CASES)]
+)
+def test_kinds(data, kind):
+    assert recognise(data, path="x").kind is kind
+
+
+@pytest.mark.parametrize("data", [b"", b"import os\n", b"\0\1\2", b"[1]", b'{"a":1}', b"{"])
+def test_nothing_known(data):
+    assert recognise(data, path="x") is None
+
+
+def gathered(*datas):
+    return Gathered(pieces=[recognise(d, path=f"f{n}") for n, d in enumerate(datas)])
+
+
+def test_several_queries_need_one_to_be_named():
+    found = gathered(PROGRESS + b"\n" + OTHER)
+    with pytest.raises(EvidenceError, match="--query: orders, other"):
+        assemble(found)
+    assert assemble(found, query="other").query_id == "q2"
+    assert assemble(found, query="q1").name == "orders"
+    with pytest.raises(EvidenceError, match="no query 'third'"):
+        assemble(found, query="third")
+
+
+def test_a_version_file_is_completed():
+    stored = Version(engine=Engine.SPARK, name="orders", query_id="q9")
+    version = assemble(gathered(PLAN, version_file.dump(stored)))
+    assert (version.name, version.query_id, len(version.sources)) == ("orders", "q9", 1)
+    with pytest.raises(EvidenceError, match="kafka-streams"):
+        assemble(gathered(PLAN, version_file.dump(Version(engine=Engine.KAFKA_STREAMS))))
+
+
+def test_a_damaged_version_file_says_where():
+    data = version_file.dump(Version(engine=Engine.SPARK)).replace(b'"spark"', b'"sparc"')
+    with pytest.raises(ParseError, match="f:"):
+        recognise(data, path="f")
+
+
+def test_the_sessions_refusal_is_kept():
+    version = assemble(gathered(b'{"error":"[UNRESOLVED_COLUMN] no"}'))
+    assert version.capture_error == "[UNRESOLVED_COLUMN] no"

@@ -1,0 +1,82 @@
+"""Evidence by path, URI and pipeline name."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import EvidenceError, NotFoundError
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.version import Engine, Version
+from headgate.parse.version_file import fingerprint
+from headgate.store.store import open_store
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "spark"
+CASE = GOLDEN / "agg_add_column" / "before"
+
+
+@pytest.fixture
+def context(tmp_path):
+    pipelines = (Pipeline(name="orders", engine=Engine.SPARK),)
+    url = f"sqlite:///{tmp_path / 'headgate.db'}"
+    return Context(Registry(pipelines=pipelines), url, tmp_path)
+
+
+def test_paths_and_uris_are_alike():
+    path, uri = (read_version([p]) for p in (str(CASE), CASE.as_uri()))
+    assert path.topology == uri.topology
+    assert {e.kind for e in path.evidence} >= {"explain", "plan-json", "checkpoint", "capture"}
+
+
+def test_a_checkpoint_alone():
+    version = read_version([str(CASE / "checkpoint")])
+    assert version.progress.last_commit_batch == 0
+    assert [o.name for o in version.stateful] == ["stateStoreSave"]
+    assert version.stateful[0].stores[0].value_schema.describe() == "count: long not null"
+
+
+@pytest.mark.parametrize("wrong", ["/no/such/file", "nobody"])
+def test_what_is_nowhere(wrong, context):
+    with pytest.raises(EvidenceError, match="no file, no folder and no pipeline"):
+        read_version([wrong], context=context)
+
+
+def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
+    file = tmp_path / "query.py"
+    file.write_text("import os\n")
+    with pytest.raises(EvidenceError, match=r"tried: explain text, .*a version file"):
+        read_version([str(file)])
+    with pytest.raises(EvidenceError, match="holds no evidence"):
+        read_version([str(tmp_path)])
+
+
+def test_files_of_no_known_kind_in_a_folder_are_warnings(tmp_path):
+    (tmp_path / "plan.txt").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
+    (tmp_path / "notes.md").write_text("hello\n")
+    (tmp_path / "old").mkdir()
+    version = read_version([str(tmp_path)])
+    assert sorted(w.split(" is ")[0].rpartition("/")[2] for w in version.warnings) == [
+        "notes.md",
+        "old",
+    ]
+
+
+def test_a_pipelines_name_stands_for_its_stored_version(context):
+    with pytest.raises(EvidenceError, match="no version of orders is stored"):
+        read_version(["orders"], context=context)
+    versions = [Version(engine=Engine.SPARK, query_id=q, name=q) for q in ("q1", "q2")]
+    with closing(open_store(context.store_url)) as store:
+        for version in versions:
+            store.versions.add("orders", version, fingerprint(version))
+    assert read_version(["orders"], context=context).query_id == "q2"
+    assert read_version(["orders@1"], context=context).query_id == "q1"
+    with pytest.raises(NotFoundError):
+        read_version(["orders@7"], context=context)
+
+
+def test_an_existing_path_wins(context, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("orders").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
+    assert read_version(["orders"], context=context).sources[0].format == "json"
