@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -13,69 +12,10 @@ from confluent_kafka import Consumer, TopicPartition
 
 from headgate.local.demo.pipelines import PIPELINES
 from headgate.local.processes import descendants
+from running_stack import Stack
 
 pytestmark = pytest.mark.stack
 NAMES = [p.name for p in PIPELINES]
-
-
-class Stack:
-    """A running `headgate up --demo`, its output, and every process that it ever had."""
-
-    def __init__(self, home: Path, *more: str) -> None:
-        self.home, self.seen = home, set()
-        self.output = home.parent / f"{home.name}.out"
-        with self.output.open("w") as out:
-            argv = [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
-            self.process = subprocess.Popen([*argv, *more], stdout=out, stderr=out)
-
-    def wait(self, true, seconds: float = 90.0):
-        deadline = time.monotonic() + seconds
-        while not (result := true()):
-            self.look()
-            assert self.process.poll() is None, self.output.read_text()
-            assert time.monotonic() < deadline, self.output.read_text()
-            time.sleep(0.2)
-        return result
-
-    def look(self) -> None:
-        self.seen |= set(descendants(self.process.pid))
-
-    def said(self, word: str) -> str | None:
-        lines = self.output.read_text().splitlines()
-        return next((x.split()[1] for x in lines if x.startswith(word)), None)
-
-    def address(self, word: str) -> str:
-        return self.wait(lambda: self.said(word))
-
-    def control(self, do: str, name: str, *more: str) -> subprocess.CompletedProcess:
-        argv = [sys.executable, "-m", "headgate.local.demo.control", do, name]
-        argv += ["--home", str(self.home), *more]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=150)
-
-    def works(self) -> bool:
-        return all((p.ready(self.home)).exists() for p in PIPELINES)
-
-    def end(self, sign: int) -> int:
-        """Send the signal; every process that there ever was must be gone soon after."""
-        self.look()
-        self.process.send_signal(sign)
-        code = self.process.wait(60)
-        # A killed stack takes its children along at once; Spark's JVMs notice a moment later.
-        deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 0)
-        while (left := self.left()) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert not left
-        return code
-
-    def left(self) -> list[str]:
-        found = []
-        for pid in self.seen:
-            try:
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            found += [words] if words else []
-        return found
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,161 @@
+"""The main job, as a user does it: the whole stack, the real pages, a reset, its way back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from running_stack import Stack
+
+pytestmark = [pytest.mark.browser, pytest.mark.stack]
+SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"
+REFUSED = "headgate.local.demo.orders_by_city:v2"
+RUN_SECONDS = 240_000
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    running = Stack(tmp_path_factory.mktemp("job") / "demo")
+    running.wait(running.works, 150)
+    yield running
+    if running.process.poll() is None:
+        running.end(2)
+
+
+@pytest.fixture
+def console(stack):
+    """The stack's own console, in place of the seeded one."""
+    return stack.address("Console")
+
+
+def headgate(stack: Stack, *argv: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headgate.cli.main"]
+    command += ["--config", str(stack.home / "headgate.toml"), *argv]
+    return subprocess.run(command, capture_output=True, text=True, timeout=180)
+
+
+def query_id(home: Path) -> str:
+    return json.loads((home / "checkpoints" / SPARK / "metadata").read_text())["id"]
+
+
+def newest_batch(home: Path) -> int:
+    names = (home / "checkpoints" / SPARK / "commits").glob("[0-9]*")
+    return max((int(p.name) for p in names), default=-1)
+
+
+def node(page, node_id):
+    return page.locator(f'.graph .node[data-id="{node_id}"]')
+
+
+def until(true, seconds=120.0):
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    return found
+
+
+def run_from_scratch(page, shoot, name):
+    page.locator(".hg-verdict").first.wait_for()
+    shoot(page, f"job-{name}-plan")
+    page.get_by_role("button", name="Run …").click()
+    page.get_by_text("I have read the plan").click()
+    page.get_by_role("button", name="Run it").click()
+    ended(page, "done")
+    shoot(page, f"job-{name}-run")
+
+
+def ended(page, state):
+    """Wait for the run's pill to say the state; a run that failed says why at once."""
+    pill = page.locator(".hg-pill", has_text="running").or_(
+        page.locator(".hg-pill", has_text="queued")
+    )
+    page.locator(".hg-steps").first.wait_for(timeout=60_000)
+    pill.first.wait_for(state="detached", timeout=RUN_SECONDS)
+    said = page.locator(".hg-pill").first.inner_text()
+    assert state in said, page.locator(".hg-steps").first.inner_text()
+
+
+def undo(page, shoot, name):
+    first = page.url
+    page.get_by_role("button", name="Undo …").click()
+    page.get_by_role("button", name="Undo it").click(timeout=60_000)
+    until(lambda: page.url != first, 60)
+    ended(page, "done")
+    shoot(page, f"job-{name}-undone")
+
+
+def test_the_landscape_shows_the_running_business(stack, visit, shoot):
+    for scheme in ("light", "dark"):
+        page = visit("", scheme=scheme)
+        for topic in ("orders", "payments", "city-revenue"):
+            node(page, f"topic:{topic}").wait_for(timeout=90_000)
+        page.wait_for_timeout(1500)
+        shoot(page, f"job-landscape-{scheme}")
+    node(page, "topic:city-revenue").click()
+    panel = page.locator(".st-key-details")
+    panel.get_by_text(SPARK).first.wait_for()
+    assert READER in panel.inner_text()
+
+
+def test_a_click_shows_what_a_state_store_holds(stack, visit, shoot):
+    page = visit(f"topology?pipeline={SPARK}")
+    stores = page.locator('.graph .node[aria-label^="State store"]')
+    stores.first.wait_for(timeout=90_000)
+    stores.first.click()
+    panel = page.locator(".st-key-details")
+    panel.get_by_text("HDFSBackedStateStoreProvider").or_(
+        panel.get_by_text("RocksDBStateStoreProvider")
+    ).first.wait_for()
+    shoot(page, "job-topology")
+
+
+def test_the_two_versions_are_compared(stack, visit, shoot):
+    until(lambda: headgate(stack, "topology", SPARK).returncode == 0)
+    captured = headgate(stack, "capture", REFUSED, "--pipeline", SPARK)
+    assert captured.returncode == 0, captured.stderr
+    for scheme in ("light", "dark"):
+        page = visit(f"compare?pipeline={SPARK}", scheme=scheme)
+        verdict = page.locator(".hg-verdict").first
+        verdict.wait_for(timeout=60_000)
+        assert "refuse" in verdict.inner_text().lower()
+        page.wait_for_timeout(800)
+        shoot(page, f"job-compare-{scheme}")
+    said = page.locator(".st-key-details").inner_text().lower()
+    assert "window" in said
+    gate = headgate(stack, "diff", "--before", f"{SPARK}@1", "--after", SPARK, "--format", "json")
+    assert gate.returncode == 1, gate.stderr
+    report = json.loads(gate.stdout)
+    outcomes = {f["outcome"] for f in report["findings"]}
+    assert report["outcome"] == "refuses"
+    assert {"refuses", "silently_wrong", "resumes"} <= outcomes
+
+
+def test_a_query_is_reset_and_the_reset_undone(stack, visit, shoot):
+    until(lambda: newest_batch(stack.home) > 2)
+    before, old = query_id(stack.home), newest_batch(stack.home)
+    page = visit(f"reprocess?pipeline={SPARK}")
+    run_from_scratch(page, shoot, "spark")
+    until(lambda: newest_batch(stack.home) >= 0 and query_id(stack.home) != before)
+    assert stack.control("status", SPARK).returncode == 0
+
+    undo(page, shoot, "spark")
+    assert query_id(stack.home) == before
+    until(lambda: newest_batch(stack.home) > old)
+    assert stack.control("status", SPARK).returncode == 0
+
+
+def test_a_group_is_reset_and_the_reset_undone(stack, visit, shoot):
+    page = visit(f"reprocess?pipeline={GROUP}")
+    run_from_scratch(page, shoot, "group")
+    undo(page, shoot, "group")
+    page = visit("runs")
+    page.locator(".hg-head").wait_for()
+    shoot(page, "job-runs")
+    runs = json.loads(headgate(stack, "runs", "--format", "json").stdout)["runs"]
+    assert [r["state"] for r in runs] == ["done"] * 4
