@@ -120,7 +120,7 @@ def read(place: Place, most: int = LARGEST) -> bytes:
 def read_many(
     folder: Place, relatives: Iterable[str], most: int
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the contents of files below a folder, several at once, and a sentence for each failure."""
+    """Return the contents of files below a folder, and a sentence for each failure."""
     wanted = list(relatives)
 
     def one(relative: str) -> bytes | str:

@@ -1,10 +1,10 @@
 """Derived schemas against those that Spark wrote for the same query."""
 
 import pytest
-from golden import FOLDERS
 
 from headgate.parse.spark.state import bare
 from headgate.usecases.read_version import read_version
+from spark_golden import FOLDERS
 
 RECORDED = [f for f in FOLDERS if (f / "checkpoint").exists()]
 

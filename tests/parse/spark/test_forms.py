@@ -4,11 +4,11 @@ import json
 import re
 
 import pytest
-from golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
 
 from headgate.parse.spark.forms import read_plans, shapes
 from headgate.parse.spark.merge import merge
 from headgate.parse.spark.version import Pieces, build_version
+from spark_golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
 
 WHOLE = [f for f in FOLDERS if (f / "formatted.txt").exists()]
 MEANING = ("keys", "right_keys", "functions", "conditions")

@@ -7,8 +7,16 @@ from headgate.parse.spark.secrets import MASK, mask, mask_text
 
 @pytest.mark.parametrize(
     "key",
-    ["kafka.sasl.jaas.config", "password", "kafka.ssl.key.password", "clientSecret", "sfToken"]
-    + ["fs.s3a.access.key", "fs.azure.account.key", "apiKey"],
+    [
+        "kafka.sasl.jaas.config",
+        "password",
+        "kafka.ssl.key.password",
+        "clientSecret",
+        "sfToken",
+        "fs.s3a.access.key",
+        "fs.azure.account.key",
+        "apiKey",
+    ],
 )
 def test_options_of_these_names_are_masked(key):
     assert mask({key: "hunter2"}) == {key: MASK}

@@ -1,10 +1,10 @@
 """What logs, terminals and Spark's own limits do to explain text."""
 
 import pytest
-from golden import FOLDERS
 
 from headgate.parse.spark.forms import read_plans
 from headgate.parse.spark.version import Pieces, build_version
+from spark_golden import FOLDERS
 
 TEXT = (
     next(f for f in FOLDERS if f.parent.name == "session_gap").joinpath("explain.txt").read_text()

@@ -48,7 +48,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Anchors by id, downstream ones first; the first is the sink, `sink` what a form says of it."""
+    """Anchors by id, the sink first; `sink` is what a form says of it."""
 
     anchors: Mapping[str, Anchor]
     resolved: Resolved

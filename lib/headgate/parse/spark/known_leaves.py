@@ -1,4 +1,4 @@
-"""Types of source columns that need no JSON: file scans print them, some sources have fixed ones."""
+"""Types of source columns that need no JSON: scans print them, some sources have fixed ones."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ class Facts:
 
     `computed` are columns that are more than a pick, `after` those that an aggregation computes
     from its own results. `sides` are a join's conditions on one input alone: its number, the
-    condition, the attributes; `stored` are the columns that a join keeps of each input. Positions are those of sources, in the order of the plan's leaves.
+    condition, the attributes; `stored` are the columns that a join keeps of each input.
+    `position` is a source's place among the plan's leaves.
     """
 
     operator_id: int | None = None

@@ -1,4 +1,4 @@
-"""Write what means the same in one way: what the optimiser does to an expression, and undoing it."""
+"""Write what means the same in one way, whatever the optimiser made of it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def join_state(
     captured: Sequence[LoggedOperator] | None,
     logged: Sequence[LoggedOperator] | None,
 ) -> State:
-    """Return the operators: what the engine wrote comes before what it planned and what we derive."""
+    """Return the operators: what the engine wrote before what it planned, and that before ours."""
     operators = None if planned is None else [_derived(o, expected) for o in planned.values()]
     out = State(None if operators is None else tuple(operators))
     if captured is not None:

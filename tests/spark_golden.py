@@ -10,7 +10,7 @@ from headgate.parse.spark.forms import read_plans, shapes
 from headgate.parse.spark.json_plan import read_json_plan
 from headgate.parse.spark.plan import Plan
 
-ROOT = Path(__file__).parents[2] / "golden" / "spark"
+ROOT = Path(__file__).parent / "golden" / "spark"
 FOLDERS = sorted(p.parent for p in ROOT.rglob("explain.txt"))
 NAMES = [str(f.relative_to(ROOT)) for f in FOLDERS]
 
