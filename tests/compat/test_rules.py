@@ -9,7 +9,7 @@ from headgate.compat.report import Outcome
 from headgate.compat.rules import RULES
 from headgate.model.schema import Field
 from headgate.model.topology import Topology
-from headgate.model.version import OperatorKind, Sink, StatefulOperator, Watermark
+from headgate.model.version import Evidence, OperatorKind, Sink, StatefulOperator, Watermark
 
 from .build import (
     COUNT,
@@ -132,6 +132,12 @@ CASES = {
     "SRC008": (PLAIN, replace(PLAIN, sources=None), U, PLAIN),
     "SRC009": (PLAIN, replace(PLAIN, settings={EVOLUTION: "true"}), X, PLAIN),
     "SRC010": (PLAIN, sources(replace(files(), format=None, path=None)), U, PLAIN),
+    "SRC011": (
+        sources(files(0, "/a", name="a"), **NAMED),
+        sources(files(0, "/a"), evidence=(Evidence(kind="explain", path="after.txt"),)),
+        U,
+        sources(files(0, "/a", name="a")),
+    ),
     "FIL001": (sources(*TWO), sources(*SWAPPED), X, sources(*TWO)),
     "FIL002": (
         sources(files(0, "/a", advanced=False), files(1, "/b", advanced=False)),

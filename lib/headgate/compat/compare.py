@@ -13,6 +13,7 @@ from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
 from headgate.compat.rules import RULES
 from headgate.compat.spark_version import judged_version
+from headgate.compat.timing import output_mode
 from headgate.model.version import Engine, Version
 
 
@@ -75,4 +76,6 @@ def _warnings(c: Comparison) -> tuple[str, ...]:
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
             out.append(f"The {side} version's sink is not in the evidence; it was not judged.")
+        if output_mode(version) is None and version.stateful:
+            out.append(f"The {side} version's output mode is not in the evidence.")
     return tuple(out)

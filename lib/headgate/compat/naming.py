@@ -11,6 +11,9 @@ FILE_FORMATS = frozenset(
 )
 
 
+_SHOW_NAMES = frozenset({"capture", "checkpoint", "plan-json", "version"})
+
+
 def names_count(before: Version, after: Version) -> bool:
     """Say whether offsets are found by name: evolution was on *and* the offset log is v2.
 
@@ -20,6 +23,32 @@ def names_count(before: Version, after: Version) -> bool:
     return (
         _evolution(before) and _log_version(before) == 2 and bool(every) and all(map(_name, every))
     )
+
+
+def names_known(version: Version) -> bool:
+    """Say whether missing names mean that there are none: a started query's plan shows none."""
+    if any(s.name for s in version.sources or ()) or not version.evidence:
+        return True
+    return any(e.kind in _SHOW_NAMES for e in version.evidence)
+
+
+def names_unclear(before: Version, after: Version) -> bool:
+    """Say whether offsets are found by name, and the new names are not in the evidence."""
+    by_name = _evolution(before) and _log_version(before) == 2
+    named = bool(before.sources) and all(s.name for s in before.sources or ())
+    return by_name and named and not names_known(after)
+
+
+def is_located(source: Source) -> bool:
+    """Say whether the evidence shows what a source reads, as far as its kind needs it."""
+    match family(source):
+        case "kafka":
+            return bool(source.topics or source.pattern)
+        case "file":
+            return location(source) is not None
+        case None:
+            return bool(source.topics or source.pattern or location(source))
+    return True
 
 
 def _evolution(version: Version) -> bool:

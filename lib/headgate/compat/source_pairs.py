@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import names_count
+from headgate.compat.naming import names_count, names_unclear
 from headgate.compat.rule import Comparison
 from headgate.model.version import Source, Version
 
@@ -13,6 +13,8 @@ from headgate.model.version import Source, Version
 def judged_pairs(c: Comparison) -> Iterator[SourcePair]:
     """Yield pairs with both sides; none where the engine stops at the number of sources."""
     old, new = c.before.sources or (), c.after.sources or ()
+    if names_unclear(c.before, c.after):
+        return
     if len(old) == len(new) or names_count(c.before, c.after):
         yield from (p for p in c.sources if p.before is not None and p.after is not None)
 

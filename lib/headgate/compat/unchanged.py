@@ -9,18 +9,27 @@ from headgate.compat.rule import Comparison
 from headgate.compat.upstream import transforms
 from headgate.model.version import StatefulOperator, Version
 
+_TYPED = frozenset({"plan-json", "capture", "version"})
+
 
 def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
     """Say whether an operator, its input and everything below it are the same in both versions.
 
-    Pruning makes the whole graph matter, not only what lies above.
+    Pruning makes the whole graph matter, not only what lies above. Equal text of another type
+    is possible where the evidence has no types at all.
     """
     return (
         bool(c.before.topology.nodes)
+        and _has_types(c.before)
+        and _has_types(c.after)
         and transforms(c.before.topology) == transforms(c.after.topology)
         and _columns(c.before) == _columns(c.after)
         and _core(pair.before) == _core(pair.after)
     )
+
+
+def _has_types(version: Version) -> bool:
+    return not version.evidence or any(e.kind in _TYPED for e in version.evidence)
 
 
 def _core(operator: StatefulOperator | None) -> tuple[Any, ...]:

@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     source.naming_started_or_stopped,
     source.named_but_positional,
     source.evolution_switched_on,
+    source.names_not_known,
     source.source_not_known,
     file_source.path_changed_after_data,
     file_source.paths_swapped_after_empty_batch,

@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import EVOLUTION, describe, family, is_file, location, names_count
+from headgate.compat.naming import (
+    EVOLUTION,
+    describe,
+    family,
+    is_file,
+    is_located,
+    location,
+    names_count,
+    names_known,
+    names_unclear,
+)
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.version import Source, Version
@@ -23,6 +33,8 @@ def number_of_sources(c: Comparison) -> Iterator[Verdict]:
     """
     old, new = c.before.sources, c.after.sources
     if old is None or new is None or len(old) == len(new) or names_count(c.before, c.after):
+        return
+    if names_unclear(c.before, c.after):
         return
     lone = next((p for p in c.sources if p.before is None or p.after is None), c.sources[0])
     yield Verdict(
@@ -114,6 +126,9 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
         assert pair.before and pair.after
         if bool(pair.before.name) == bool(pair.after.name):
             continue
+        if not (names_known(c.before) and names_known(c.after)):
+            yield _names_not_shown(pair)
+            continue
         files = is_file(pair.before) and is_file(pair.after)
         yield Verdict(
             outcome=Outcome.REFUSES if files else Outcome.NO_EFFECT,
@@ -126,6 +141,19 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
             error_class="IllegalStateException" if files else None,
             remedy="Leave names as they are, or start from an empty checkpoint.",
             scenario="from-scratch",
+        )
+
+
+@rule("SRC011")
+def names_not_known(c: Comparison) -> Iterator[Verdict]:
+    """This checkpoint finds offsets by the sources' names, so the new names decide."""
+    if names_unclear(c.before, c.after):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            before=[s.name for s in c.before.sources or ()],
+            question="Which names have the sources of the new version?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Add what `headgate capture module:function` writes.",
         )
 
 
@@ -182,7 +210,7 @@ def source_not_known(c: Comparison) -> Iterator[Verdict]:
     for pair in _both(c):
         assert pair.before and pair.after
         for side, source in (("old", pair.before), ("new", pair.after)):
-            if not (source.format or source.topics or source.pattern or location(source)):
+            if not is_located(source):
                 yield Verdict(
                     outcome=Outcome.UNKNOWN,
                     where=pair.where,
@@ -212,6 +240,8 @@ def sources_not_known(c: Comparison) -> Iterator[Verdict]:
 
 def _both(c: Comparison) -> Iterator[SourcePair]:
     """Yield pairs that are there on both sides; where numbers differ the engine stops earlier."""
+    if names_unclear(c.before, c.after):
+        return
     if len(c.before.sources or ()) != len(c.after.sources or ()) and not names_count(
         c.before, c.after
     ):
@@ -238,6 +268,20 @@ def _reads(source: Source) -> tuple[object, ...]:
 
 def _named(version: Version, name: str | None) -> Source | None:
     return next((s for s in version.sources or () if s.name == name), None)
+
+
+def _names_not_shown(pair: SourcePair) -> Verdict:
+    assert pair.before and pair.after
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=pair.before.name,
+        after=pair.after.name,
+        because="The plan of a started query shows no names of sources.",
+        question="Which names have the sources of both versions?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add the checkpoint, or what `headgate capture module:function` writes.",
+    )
 
 
 def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> Verdict:
