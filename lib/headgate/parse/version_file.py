@@ -80,7 +80,7 @@ def fingerprint(version: Version) -> str:
     )
     content = msgspec.to_builtins(kept)
     for source in content["sources"] or ():
-        source["offsets"] = source["start_offsets"] = None
+        source["offsets"] = source["start_offsets"] = source["advanced"] = None
     for node in content["topology"]["nodes"]:
         node["details"] = _still(node["details"])
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
