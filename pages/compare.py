@@ -23,7 +23,7 @@ from headgate.views.verdict import verdict
 
 
 def main() -> None:
-    context = open_page()
+    context = open_page(__file__)
     try:
         _page(context)
     except HeadgateError as error:

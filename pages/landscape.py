@@ -25,7 +25,7 @@ REFRESH = 5
 
 
 def main() -> None:
-    context = open_page()
+    context = open_page(__file__)
     if not context.registry.pipelines and not context.registry.bootstrap_servers:
         title("Landscape")
         st.html(

@@ -23,7 +23,7 @@ WORDS = {"from-scratch": "From scratch: forget the state, read everything again"
 
 
 def main() -> None:
-    context = open_page()
+    context = open_page(__file__)
     try:
         _page(context)
     except HeadgateError as error:

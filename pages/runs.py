@@ -25,7 +25,7 @@ REFRESH = 3
 
 
 def main() -> None:
-    context = open_page()
+    context = open_page(__file__)
     try:
         _page(context)
     except HeadgateError as error:

@@ -28,7 +28,7 @@ ADD = "Add a version from files: a plan, a checkpoint as a zip, a capture"
 
 
 def main() -> None:
-    context = open_page()
+    context = open_page(__file__)
     try:
         _page(context)
     except HeadgateError as error:

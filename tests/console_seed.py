@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -216,3 +217,34 @@ def seed(folder: Path, *, bootstrap: str | None = None) -> Path:
         store.versions.add(pipeline, version, fingerprint(version))
     store.close()
     return file
+
+
+def add_stopped_pipeline(file: Path, name: str = "returns") -> Path:
+    """Register a Spark pipeline that is stopped, with a small checkpoint; return the checkpoint.
+
+    Its start command stands for the query: it leaves a mark and writes a first batch.
+    """
+    checkpoint = file.parent / "ck" / name
+    write_checkpoint(checkpoint, batches=3)
+    write_checkpoint(file.parent / "fresh", batches=1)
+    table = (
+        f'\n[[pipeline]]\nname = "{name}"\nengine = "spark"\ncheckpoint = "ck/{name}"\n'
+        '[pipeline.commands]\nstop = "rm -f running"\n'
+        f'start = "touch running && cp -R fresh/. ck/{name}"\n'
+        'status = "test -e running || exit 3"\n'
+    )
+    file.write_text(file.read_text() + table)
+    return checkpoint
+
+
+def write_checkpoint(folder: Path, *, batches: int) -> None:
+    """Write what a query without state leaves behind after some batches."""
+    for name in ("offsets", "commits", "sources/0"):
+        (folder / name).mkdir(parents=True)
+    (folder / "metadata").write_text('{"id":"0d4f3c1e-54a5-4d0e-9c55-2d1f9b1f7a10"}')
+    conf = {"spark.sql.shuffle.partitions": "1"}
+    head = {"batchWatermarkMs": 0, "batchTimestampMs": 1795250729015, "conf": conf}
+    for batch in range(batches):
+        lines = ["v1", json.dumps(head), json.dumps({"logOffset": batch})]
+        (folder / "offsets" / str(batch)).write_text("\n".join(lines))
+        (folder / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs":0}')

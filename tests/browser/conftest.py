@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from console_seed import seed
+from console_seed import add_stopped_pipeline, seed
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "tests" / "screenshots"
@@ -28,16 +28,43 @@ START_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a console with three pipelines, three versions and no Kafka."""
-    folder = tmp_path_factory.mktemp("console")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that the console reads: four pipelines, three versions, no Kafka."""
+    file = seed(tmp_path_factory.mktemp("console"))
+    add_stopped_pipeline(file)
+    return file
+
+
+@pytest.fixture
+def worker(registry: Path) -> Iterator[None]:
+    """A worker that executes what the console asks for."""
+    command = [sys.executable, "-m", "headgate.worker.main", "--config", str(registry)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield
+    running.terminate()
+    running.wait(30)
+
+
+@pytest.fixture(scope="session")
+def console(registry: Path) -> Iterator[str]:
+    """The address of the console."""
+    yield from _serve(registry)
+
+
+@pytest.fixture
+def fresh_console(registry: Path) -> Iterator[str]:
+    """The address of a server that nobody has visited yet."""
+    yield from _serve(registry)
+
+
+def _serve(registry: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
                "--server.port", str(port), "--server.fileWatcherType", "none"]  # fmt: skip
-    env = {**os.environ, "HEADGATE_CONFIG": str(seed(folder))}
-    with (folder / "log").open("wb") as log:
+    env = {**os.environ, "HEADGATE_CONFIG": str(registry)}
+    with (registry.parent / f"{port}.log").open("wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", server)
@@ -75,7 +102,12 @@ def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
     contexts, complaints = [], []
 
     def open_(
-        path: str, *, size: tuple[int, int] = LARGE, scheme: str = "light", **more: Any
+        path: str,
+        *,
+        at: str = console,
+        size: tuple[int, int] = LARGE,
+        scheme: str = "light",
+        **more: Any,
     ) -> Any:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, **more
@@ -85,8 +117,8 @@ def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-        page.on("request", lambda r: _check_host(r.url, console, complaints))
-        page.goto(f"{console}/{path}")
+        page.on("request", lambda r: _check_host(r.url, at, complaints))
+        page.goto(f"{at}/{path}")
         return page
 
     yield open_

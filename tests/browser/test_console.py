@@ -189,3 +189,38 @@ def test_the_navigation_reaches_every_page(visit):
     for name in ("Topology", "Compare", "Reprocess", "Runs", "Landscape"):
         page.get_by_role("link", name=name, exact=True).first.click()
         page.locator(".hg-head h1", has_text=name).wait_for()
+
+
+def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registry):
+    checkpoint = registry.parent / "ck" / "returns"
+    before = sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*"))
+    page = visit("reprocess?pipeline=returns")
+    page.get_by_text("each of them can be undone").wait_for()
+    shoot(page, "reprocess-plan")
+    page.get_by_role("button", name="Run …").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("I have read the plan").click()
+    shoot(page, "reprocess-confirm")
+    dialog.get_by_role("button", name="Run it").click()
+    page.wait_for_url(re.compile("run="))
+    page.locator(".hg-pill", has_text=re.compile("queued|running")).wait_for()
+    page.locator(".hg-pill", has_text="done").wait_for(timeout=60_000)
+    shoot(page, "reprocess-done")
+    assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) != before
+    page.get_by_role("link", name="Open it under Runs").click()
+    page.locator(".hg-head h1", has_text="Runs").wait_for()
+    page.get_by_role("button", name="Undo …").click()
+    page.get_by_role("dialog").get_by_text("Can run.").wait_for()
+    shoot(page, "runs-undo")
+    page.get_by_role("dialog").get_by_role("button", name="Undo it").click()
+    page.locator(".hg-kind", has_text="Undo of").wait_for()
+    page.locator(".hg-pill", has_text="done").wait_for(timeout=60_000)
+    shoot(page, "runs-undone")
+    assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) == before
+
+
+def test_the_first_link_to_a_fresh_server_gets_the_whole_console(visit, fresh_console):
+    page = visit("runs", at=fresh_console)
+    page.locator(".hg-head h1", has_text="Runs").wait_for()
+    page.get_by_role("link", name="Landscape", exact=True).first.wait_for()
+    assert page.get_by_role("link", name="app").count() == 0

@@ -48,7 +48,7 @@ def test_a_page_opens_itself_before_anything_else(file):
     """A page's file can be reached without `app.py`: its first act is the gate's place."""
     (main,) = (n for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef)
                and n.name == "main")  # fmt: skip
-    assert "open_page()" in ast.unparse(main.body[0])
+    assert "open_page(__file__)" in ast.unparse(main.body[0])
 
 
 def test_every_file_is_a_page():

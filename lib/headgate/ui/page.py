@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from headgate.errors import HeadgateError
 from headgate.ui.markup import header
@@ -26,17 +27,13 @@ They have no icons: the browser would fetch a page's icon from the internet as i
 """
 
 
-def navigate(root: Path) -> None:
-    """Register all pages, then run the one that is asked for.
+NAVIGATED = "navigated"
 
-    Every page is registered before any of them runs: a folder named `pages` serves its files by
-    itself as long as `st.navigation` was never called, so a gate must never come before this.
-    """
-    pages = [
-        st.Page(root / "pages" / f"{name}.py", title=title, default=name == "landscape")
-        for name, title in PAGES.items()
-    ]
-    chosen = st.navigation(pages, position="top")
+
+def navigate(root: Path) -> None:
+    """Register all pages of the folder `root`, then run the one that is asked for."""
+    st.session_state[NAVIGATED] = True
+    chosen = _register(root)
     st.set_page_config(
         page_title=f"{chosen.title} · Headgate",
         page_icon=str(files("headgate.ui.style") / "favicon.svg"),
@@ -47,11 +44,25 @@ def navigate(root: Path) -> None:
     _freeze()
 
 
-def open_page() -> Context:
+def _register(root: Path) -> Page:
+    pages = [
+        st.Page(root / "pages" / f"{name}.py", title=title, default=name == "landscape")
+        for name, title in PAGES.items()
+    ]
+    return st.navigation(pages, position="top")
+
+
+def open_page(file: str) -> Context:
     """Return what the page works in; the first call of every page, and the place of its gate.
 
+    `file` is the page's own. As long as nobody called `st.navigation`, Streamlit serves a folder
+    named `pages` by itself, past `app.py`: the first visitor of a fresh server is sent there.
     A configuration that cannot be read ends the page with one sentence.
     """
+    if not st.session_state.get(NAVIGATED):
+        st.session_state[NAVIGATED] = True
+        _register(Path(file).parent.parent)
+        st.rerun()
     st.html(f"<style>{_style()}</style>")
     try:
         return open_context()

@@ -54,7 +54,7 @@ def plan_steps(plan: Plan) -> None:
 def _steps(steps: Iterable[Step]) -> str:
     lines = "".join(
         f"<li {markup.tone(HUES.get(step.symbol, 'changed'))}><i>{escape(step.symbol)}</i>"
-        f"<span>{escape(step.describe())}</span>"
+        f"<span>{markup.rich(step.describe())}</span>"
         f"<em>{'can be undone' if step.undoable else 'no way back'}</em></li>"
         for step in steps
     )
@@ -102,7 +102,11 @@ def plan_consequences(plan: Plan) -> None:
         st.html(markup.section("Read again") + _impact(plan.impact))
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))
-        st.html(markup.facts((k.replace("_", " "), _precondition(v)) for k, v in _held(plan)))
+        st.html(
+            markup.facts(
+                (k.replace("_", " ").capitalize(), _precondition(v)) for k, v in _held(plan)
+            )
+        )
     st.html(markup.section("The same on the command line"))
     st.code(plan.command, language="bash", wrap_lines=True)
     st.download_button(
@@ -132,7 +136,7 @@ def _impact(impact: Mapping[str, Any]) -> str:
     rows = [(name, _number(n)) for name, n in records.items()] if isinstance(records, dict) else []
     if impact.get("total") is not None:
         rows.append(("in all", _number(impact["total"])))
-    others = {k: v for k, v in impact.items() if k not in ("records", "total")}
+    others = {k: v for k, v in impact.items() if k not in ("records", "total") and v}
     text = markup.table(("Topic", "Records"), rows, numbers=1) if rows else ""
     return text + markup.facts((k.replace("_", " "), _value(v)) for k, v in others.items())
 

@@ -99,7 +99,7 @@ def _step(step: StepView, note: str | None) -> str:
     words = " · ".join(filter(None, (step.state.replace("_", " "), duration)))
     return (
         f'<li class="{style}" {markup.tone(hue)}><i>{glyph}</i>'
-        f"<span>{escape(step.describe)}{below}</span><em>{escape(words)}</em></li>"
+        f"<span>{markup.rich(step.describe)}{below}</span><em>{escape(words)}</em></li>"
     )
 
 
