@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return the command of that name, None where there is none."""
         entry = self.entries.get(cmd_name)
-        return _load(cmd_name, entry.target) if entry else None
+        return _load(entry.target) if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write names and help from the table, without importing anything."""
@@ -65,14 +65,9 @@ class LazyGroup(click.Group):
         sys.exit(_guarded(lambda: super(LazyGroup, self).main(args, *rest, **extra)))
 
 
-def _load(name: str, target: str) -> click.Command:
+def _load(target: str) -> click.Command:
     module, _, attribute = target.partition(":")
-    try:
-        command = getattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise click.UsageError(f"the command `{name}` is not in this build of headgate") from error
+    command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     if not any("--config" in parameter.opts for parameter in command.params):
         command.params.append(config_option())

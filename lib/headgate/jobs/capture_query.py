@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headgate.errors import CaptureError
+from headgate.parse.spark.secrets import mask, mask_text
 
 # Long enough for any plan: a cut one can't be compared.
 _UNCUT = "1000000"
@@ -53,8 +54,8 @@ def main() -> None:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
         error = f"{options.entry_point} was called, but not recorded: {reason}"
-    outcome = scratch / "outcome.json"
-    outcome.write_text(json.dumps({"error": error}), encoding="utf-8")
+    outcome = {"error": mask_text(error) if error else None}
+    (scratch / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     _end()
 
 
@@ -141,8 +142,6 @@ def _loader(entry_point: str) -> Callable[[], Any]:
 
 def _set_by_function(after: dict[str, str], before: dict[str, str]) -> dict[str, str]:
     """Return the session's settings that the module or the function set."""
-    from headgate.parse.spark.secrets import mask
-
     return mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
 
 

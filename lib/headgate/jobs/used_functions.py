@@ -16,17 +16,17 @@ from headgate.jobs.function_bodies import digest
 
 @dataclass
 class UsedFunctions:
-    """Functions by name, in the order of their making; `sinks` by the writer they belong to."""
+    """Kinds and functions by name, in the order of their making; `sinks` by their writers."""
 
-    by_name: dict[str, list[Any]] = field(default_factory=dict)
+    by_name: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     sinks: list[tuple[Any, str, Any]] = field(default_factory=list)
 
     def in_plan(self, names: list[str]) -> list[dict[str, str]]:
         """Return kind, name and hash of the functions behind these names of a plan."""
         return [
-            {"kind": "udf", "name": name, "hash": digest(function)}
+            {"kind": kind, "name": _name(function), "hash": digest(function)}
             for name in dict.fromkeys(names)
-            for function in self.by_name.get(name, ())
+            for kind, function in self.by_name.get(name, ())
         ]
 
     def of_sink(self, writer: Any) -> list[dict[str, str]]:
@@ -39,11 +39,12 @@ def watch_functions() -> UsedFunctions:
     """Watch every way in which PySpark takes a function, from now on in this process."""
     used = UsedFunctions()
 
-    def note(name: str, function: Any) -> None:
-        used.by_name.setdefault(name, []).append(function)
+    def note(name: str, function: Any, kind: str = "udf") -> None:
+        if not _is_pysparks(function):
+            used.by_name.setdefault(name, []).append((kind, function))
 
     _after_init(UserDefinedFunction, lambda udf: note(udf._name, udf.func))
-    _after_init(UserDefinedTableFunction, lambda udtf: note(udtf._name, udtf.func))
+    _after_init(UserDefinedTableFunction, lambda udtf: note(udtf._name, udtf.func, "udtf"))
     for method in ("foreach", "foreachBatch"):
         _before_sink(method, used)
     for method in ("transformWithState", "transformWithStateInPandas"):
@@ -71,17 +72,22 @@ def _before_sink(method: str, used: UsedFunctions) -> None:
     setattr(DataStreamWriter, method, watched)
 
 
-def _before_processor(method: str, note: Callable[[str, Any], None]) -> None:
+def _before_processor(method: str, note: Callable[[str, Any, str], None]) -> None:
     """Note the processor under the name of PySpark's own wrapper, which is what the plan shows."""
     wrapped = getattr(GroupedData, method)
 
     def watched(self: Any, statefulProcessor: Any, *args: Any, **kwargs: Any) -> Any:
         with_state = bool(kwargs.get("initialState"))
         name = "transformWithStateWithInitStateUDF" if with_state else "transformWithStateUDF"
-        note(name, statefulProcessor)
+        note(name, statefulProcessor, "stateful_processor")
         return wrapped(self, statefulProcessor, *args, **kwargs)
 
     setattr(GroupedData, method, watched)
+
+
+def _is_pysparks(function: Any) -> bool:
+    """True for the wrappers that PySpark puts around a processor."""
+    return str(getattr(function, "__module__", "")).startswith("pyspark.")
 
 
 def _name(function: Any) -> str:
