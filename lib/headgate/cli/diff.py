@@ -34,6 +34,7 @@ def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str
 )
 @click.option("--rename", multiple=True, metavar="KIND:OLD=NEW", help="May repeat.")
 @click.option("--spark-version", metavar="V", help="Judge for this version of Spark.")
+@click.option("--query", metavar="NAME|ID", help="Which query, where evidence holds several.")
 @format_option("markdown", "sarif", "junit")
 def command(
     before: tuple[str, ...],
@@ -41,13 +42,19 @@ def command(
     fail_on: frozenset[str],
     rename: tuple[str, ...],
     spark_version: str | None,
+    query: str | None,
     output: str,
 ) -> int:
     """Say what a restart of a new version would do."""
     from headgate.usecases.compare_versions import compare_versions
 
     report = compare_versions(
-        before, after, context=current_context(), renames=rename, spark_version=spark_version
+        before,
+        after,
+        context=current_context(),
+        renames=rename,
+        spark_version=spark_version,
+        query=query,
     )
     _show(report, output, fail_on)
     return 1 if report.closes(fail_on) else 0

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import networkx as nx
 
 from headgate.compat.rule import Comparison
 from headgate.model.topology import Node, NodeKind, Topology
@@ -96,11 +94,16 @@ def is_stateless(node: Node) -> bool:
 
 def feeding_state(topology: Topology) -> frozenset[str]:
     """Return the ids of all nodes above a stateful operator."""
+    return _above(topology, [n.id for n in topology.nodes if n.operator in STATEFUL])
+
+
+def _above(topology: Topology, ends: Iterable[str]) -> frozenset[str]:
+    """Return the ids of all nodes from which one of `ends` is reached."""
     inputs: dict[str, list[str]] = {}
     for edge in topology.edges:
         inputs.setdefault(edge.target, []).append(edge.source)
     found: set[str] = set()
-    waiting = [i for n in topology.nodes if n.operator in STATEFUL for i in inputs.get(n.id, ())]
+    waiting = [i for end in ends for i in inputs.get(end, ())]
     while waiting:
         node = waiting.pop()
         if node not in found:
@@ -116,8 +119,7 @@ def is_drawn(topology: Topology) -> bool:
 
 def branch(topology: Topology, node: str | None) -> tuple[Counter[tuple[Any, ...]], ...]:
     """Return what feeds a node, free of the places of sources: two equal branches are equal."""
-    graph = topology.graph()
-    above = nx.ancestors(graph, node) if node in graph else set()
+    above = _above(topology, [node] if node else [])
     nodes = [n for n in topology.nodes if n.id in above or n.id == node]
     transforms_ = Counter(_placeless(n) for n in nodes if n.kind is NodeKind.TRANSFORM)
     sources = Counter((n.label,) for n in nodes if n.kind is NodeKind.SOURCE)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class NodeKind(StrEnum):
@@ -69,6 +70,9 @@ class Topology:
 
     def graph(self) -> nx.DiGraph[str]:
         """Return the graph behind the typed model, for descendants, paths and orders."""
+        # Half a second that a comparison in CI need not wait for.
+        import networkx as nx
+
         g: nx.DiGraph[str] = nx.DiGraph()
         g.add_nodes_from(n.id for n in self.nodes)
         g.add_edges_from((e.source, e.target) for e in self.edges)

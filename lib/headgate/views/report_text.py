@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from headgate.compat.report import Finding, Outcome, Report
@@ -34,7 +33,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     for finding in report.findings:
         yield Text()
         yield _head(finding)
-        yield Padding(Text("\n".join(lines_of(finding))), (0, 0, 0, 4))
+        yield Text("\n".join(f"    {line}" for line in lines_of(finding)))
     if report.changes:
         yield Text("\nChanges", "bold")
         for change in report.changes:

@@ -79,6 +79,8 @@ def branches_swapped(c: Comparison) -> Iterator[Verdict]:
     When two branches of a union or a join change places, each reads the other's state.
     """
     pairs = [p for p in c.operators if p.kind is not None]
+    if len(pairs) < 2:
+        return
     old = [branch(c.before.topology, p.where.before) for p in pairs]
     new = [branch(c.after.topology, p.where.after) for p in pairs]
     for place, pair in enumerate(pairs):

@@ -46,7 +46,7 @@ def _streaming_relation(node: PlanNode) -> Relation:
 
 def _source_name(parts: list[str]) -> str | None:
     found = next((m["name"] for p in parts if (m := _NAME.match(p))), None)
-    return None if found in (None, "<Unassigned>", "Unassigned") else found
+    return None if found in (None, "<Unassigned>", "Unassigned") else found.strip('"')
 
 
 def _source(node: PlanNode, columns: str, extra: dict[str, str]) -> Relation:
