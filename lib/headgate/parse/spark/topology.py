@@ -34,7 +34,7 @@ def draw(shape: Shape, known: Known) -> Topology:
     drawing = _Drawing()
     for anchor in _upstream_first(shape):
         _anchor(anchor, shape, known, drawing)
-    return _numbered(tuple(drawing.nodes.values()), tuple(drawing.edges))
+    return numbered(tuple(drawing.nodes.values()), tuple(drawing.edges))
 
 
 def _upstream_first(shape: Shape) -> list[Anchor]:
@@ -46,11 +46,6 @@ def _upstream_first(shape: Shape) -> list[Anchor]:
         order.append(anchor)
         stack.extend(anchor.inputs)
     return order[::-1]
-
-
-def undrawn(sink: Sink | None) -> Topology:
-    """Return the topology of a query of which nothing but its end is known."""
-    return Topology((_sink(sink),), ())
 
 
 def store_node(operator: str, store: StateStore) -> Node:
@@ -84,7 +79,8 @@ def _said(details: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in details.items() if v not in (None, "", [], {}, ())}
 
 
-def _sink(sink: Sink | None) -> Node:
+def sink_node(sink: Sink | None) -> Node:
+    """Return the node of the sink, the root of every topology."""
     sink = sink or Sink()
     details = {
         "format": sink.format,
@@ -99,7 +95,7 @@ def _sink(sink: Sink | None) -> Node:
 
 def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> None:
     """Draw one operator, its stores and the ways into it; what feeds it is drawn already."""
-    node = _sink(known.sink) if anchor.id == SINK else _operator(anchor, known)
+    node = sink_node(known.sink) if anchor.id == SINK else _operator(anchor, known)
     by_slot = {shape.anchors[i].slot: i for i in anchor.inputs}
     for slot, inlet in enumerate(anchor.inlets):
         _way(anchor.id, slot, inlet, by_slot.get(slot), drawing)
@@ -236,11 +232,15 @@ def _source(anchor: Anchor, source: Source | None) -> Node:
         label = " ".join(t for t in (extra.get("format", "static"), extra.get("path")) if t)
         kind = extra.get("format") or "static"
         return Node(anchor.id, NodeKind.SOURCE, kind, label, details=details)
+    return source_node(anchor.id, source)
+
+
+def source_node(node: str, source: Source) -> Node:
+    """Return the node of a streaming source."""
     what = ", ".join(source.topics) or source.pattern or source.path or ""
     label = " ".join(t for t in (source.name or source.format or "source", what) if t)
-    return Node(
-        anchor.id, NodeKind.SOURCE, source.format or "source", label, details=source_details(source)
-    )
+    word = source.format or "source"
+    return Node(node, NodeKind.SOURCE, word, label, details=source_details(source))
 
 
 def source_details(source: Source) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def source_details(source: Source) -> dict[str, Any]:
     return {"position": source.position, **_said(details)}
 
 
-def _numbered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Topology:
+def numbered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Topology:
     """Number the parts that repartitions separate; an exchange belongs to what it feeds."""
     group = {n.id: n.id for n in nodes}
     cut = {n.id for n in nodes if n.kind is NodeKind.REPARTITION}

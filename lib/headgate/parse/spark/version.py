@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headgate.model.topology import Topology
-from headgate.model.version import Engine, Evidence, Sink, Version
+from headgate.model.version import Engine, Evidence, Sink, Source, StatefulOperator, Version
 from headgate.parse.spark.anchors import Shape
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.expected import expected_arguments, expected_state, with_arguments
@@ -15,10 +14,11 @@ from headgate.parse.spark.merge import Merged, merge
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import Report, Session
+from headgate.parse.spark.sketch import Sketch, sketch
 from headgate.parse.spark.sources import join_sources
 from headgate.parse.spark.state import join_state
 from headgate.parse.spark.stateful import stateful_operators, watermarks
-from headgate.parse.spark.topology import Known, draw, undrawn
+from headgate.parse.spark.topology import Known, draw
 from headgate.parse.spark.user_functions import user_functions
 
 _SINKS = {
@@ -66,11 +66,7 @@ def build_version(pieces: Pieces) -> Version:
         checkpoint.operators,
     )
     sink = _sink(session, report, shape, mode)
-    known = Known(
-        sources={s.node: s for s in joined.sources or () if s.node},
-        operators={o.node: o for o in state.operators or () if o.node},
-        sink=sink,
-    )
+    drawn = _drawn(shape, joined.sources, state.operators, sink)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
@@ -78,14 +74,15 @@ def build_version(pieces: Pieces) -> Version:
         *checkpoint.warnings,
         *joined.warnings,
         *state.warnings,
+        *drawn.warnings,
     )
     return Version(
         engine=Engine.SPARK,
         name=pieces.name or session.name or (report.name if report else None),
         engine_version=session.engine_version or pieces.engine_version,
-        topology=draw(shape, known) if shape else _undrawn(known),
-        sources=joined.sources,
-        stateful=state.operators,
+        topology=drawn.topology,
+        sources=drawn.sources,
+        stateful=drawn.operators,
         sink=sink,
         watermarks=watermarks(shape) if shape else (),
         output_mode=mode,
@@ -103,9 +100,21 @@ def build_version(pieces: Pieces) -> Version:
     )
 
 
-def _undrawn(known: Known) -> Topology:
-    """Without a plan nothing says what feeds what: the sink alone is certain."""
-    return undrawn(known.sink)
+def _drawn(
+    shape: Shape | None,
+    sources: tuple[Source, ...] | None,
+    operators: tuple[StatefulOperator, ...] | None,
+    sink: Sink,
+) -> Sketch:
+    """Draw the plan; where there is none, what can be said of the graph without it."""
+    if shape is None:
+        return sketch(sources, operators, sink)
+    known = Known(
+        sources={s.node: s for s in sources or () if s.node},
+        operators={o.node: o for o in operators or () if o.node},
+        sink=sink,
+    )
+    return Sketch(draw(shape, known), sources, operators)
 
 
 def _of_plans(pieces: Pieces, shape: Shape | None) -> tuple[str, ...]:
