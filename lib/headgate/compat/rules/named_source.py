@@ -1,0 +1,217 @@
+"""Rules about names of sources: where they count, and where they only seem to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import (
+    EVOLUTION,
+    describe,
+    family,
+    is_file,
+    location,
+    names_count,
+    names_known,
+    names_unclear,
+)
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.source_pairs import judged_pairs
+from headgate.model.version import Source, Version
+
+
+@rule("SRC003")
+def named_source_set(c: Comparison) -> Iterator[Verdict]:
+    """Named sources may be reordered, added and removed: offsets are found by name.
+
+    A new one starts at its starting offsets, one that comes back resumes where it stopped.
+    """
+    if not names_count(c.before, c.after):
+        return
+    old, new = [s.name for s in c.before.sources or ()], [s.name for s in c.after.sources or ()]
+    if old == new or _renamed(c):
+        return
+    yield Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        before=old,
+        after=new,
+    )
+
+
+@rule("SRC004")
+def named_source_renamed(c: Comparison) -> Iterator[Verdict]:
+    """A source under a new name is a new source: it is read again from its starting offsets."""
+    if not names_count(c.before, c.after):
+        return
+    for old, new in _renamed(c):
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.MIXED,
+            where=SourcePair(old, new).where,
+            before=old.name,
+            after=new.name,
+            because="What was read already is read once more.",
+            remedy="Keep the name.",
+        )
+
+
+@rule("SRC005")
+def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
+    """Whether sources have names is fixed by a checkpoint's first run; there is no migration.
+
+    A file source looks for its log under `sources/<name>` instead of `sources/<position>`.
+    """
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        if bool(pair.before.name) == bool(pair.after.name):
+            continue
+        if not (names_known(c.before) and names_known(c.after)):
+            yield _names_not_shown(pair)
+            continue
+        files = is_file(pair.before) and is_file(pair.after)
+        yield Verdict(
+            outcome=Outcome.REFUSES if files else Outcome.NO_EFFECT,
+            where=pair.where,
+            before=pair.before.name,
+            after=pair.after.name,
+            because="The source's log is not found under its new place."
+            if files
+            else "The name is ignored: offsets stay positional.",
+            error_class="IllegalStateException" if files else None,
+            remedy="Leave names as they are, or start from an empty checkpoint.",
+            scenario="from-scratch",
+        )
+
+
+@rule("SRC011")
+def names_not_known(c: Comparison) -> Iterator[Verdict]:
+    """This checkpoint finds offsets by the sources' names, so the new names decide."""
+    if names_unclear(c.before, c.after):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            before=[s.name for s in c.before.sources or ()],
+            question="Which names have the sources of the new version?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Add what `headgate capture module:function` writes.",
+        )
+
+
+@rule("SRC006")
+def duplicate_names(c: Comparison) -> Iterator[Verdict]:
+    """Spark's analysis refuses two sources of one name when the query starts."""
+    names = Counter(s.name for s in c.after.sources or () if s.name)
+    double = sorted(n for n, count in names.items() if count > 1)
+    if double:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=[s.name for s in c.before.sources or ()],
+            after=[s.name for s in c.after.sources or ()],
+            because=f"The name {', '.join(double)} is used twice.",
+            error_class="STREAMING_QUERY_EVOLUTION_ERROR",
+            remedy="Give each source a name of its own.",
+        )
+
+
+@rule("SRC007")
+def named_but_positional(c: Comparison) -> Iterator[Verdict]:
+    """Names without offset log v2 move a file source's log, but its offsets stay positional.
+
+    After a reordering the log of one source is asked for the batch of another.
+    """
+    if names_count(c.before, c.after):
+        return
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        old, new = pair.before, pair.after
+        if old.name and new.name and old.name != new.name and is_file(old) and is_file(new):
+            yield _shifted(c, pair, _named(c.before, new.name))
+
+
+@rule("SRC009")
+def evolution_switched_on(c: Comparison) -> Iterator[Verdict]:
+    """With source evolution on in the session every source needs a name, whatever is pinned."""
+    unnamed = [describe(s) for s in c.after.sources or () if not s.name]
+    on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
+    if on and unnamed:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=c.before.settings.get(EVOLUTION),
+            after="true",
+            because=f"{EVOLUTION} is on, and {unnamed[0]} has no name.",
+            error_class="STREAMING_QUERY_EVOLUTION_ERROR",
+            remedy="Switch source evolution off, or start from an empty checkpoint with names.",
+        )
+
+
+def _renamed(c: Comparison) -> list[tuple[Source, Source]]:
+    """Pair a name that is gone with a new one that reads the same."""
+    gone = [p.before for p in c.sources if p.before and p.after is None]
+    come = [p.after for p in c.sources if p.after and p.before is None]
+    told = [(p.before, p.after) for p in c.sources if p.before and p.after]
+    declared = [(b, a) for b, a in told if b.name != a.name]
+    return declared + [(b, a) for b in gone for a in come if _reads_same(b, a)]
+
+
+def _reads_same(before: Source, after: Source) -> bool:
+    return _reads(before) == _reads(after)
+
+
+def _reads(source: Source) -> tuple[object, ...]:
+    return family(source), source.topics, source.pattern, location(source)
+
+
+def _named(version: Version, name: str | None) -> Source | None:
+    return next((s for s in version.sources or () if s.name == name), None)
+
+
+def _names_not_shown(pair: SourcePair) -> Verdict:
+    assert pair.before and pair.after
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=pair.before.name,
+        after=pair.after.name,
+        because="The plan of a started query shows no names of sources.",
+        question="Which names have the sources of both versions?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add the checkpoint, or what `headgate capture module:function` writes.",
+    )
+
+
+def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> Verdict:
+    """Judge a file source that takes over the offset of another position."""
+    assert pair.before and pair.after
+    told = (pair.before.name, pair.after.name)
+    if own is None or (own.offsets is not None and own.offsets != pair.before.offsets):
+        return Verdict(
+            outcome=Outcome.REFUSES,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            because="The source's own log does not hold the batch that stands in its place.",
+            error_class="IllegalStateException",
+            remedy="Keep the order. Names count only with offset log v2 and "
+            f"{EVOLUTION} from the first run on.",
+        )
+    if own.offsets is None:
+        return Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            question="Do the offsets of all named file sources have the same number?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Add the checkpoint to the evidence, or keep the order.",
+        )
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.EXACT,
+        where=pair.where,
+        before=told[0],
+        after=told[1],
+        because="All offsets are equal by chance, so nothing is lost this time.",
+        remedy="Keep the order.",
+    )
