@@ -41,7 +41,7 @@ def orders(kafka: str) -> int:
 
 
 def batch(home: Path, name: str) -> int:
-    file = home / "pipelines" / name / "progress.json"
+    file = home / "pipelines" / name / "evidence" / "progress.json"
     return json.loads(file.read_text())["batchId"] if file.exists() else -1
 
 

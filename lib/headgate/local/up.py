@@ -33,7 +33,7 @@ CONSOLE, WORKER = "console", "worker"
 PORT = 8501
 _CLONE = Path(__file__).parents[3]
 _PAGE_LIMIT = 60.0
-_WORKER_LIMIT = 40.0
+_WORKER_GRACE = 30.0
 _TURN = 0.5
 
 Say = Callable[[str], None]
@@ -100,30 +100,12 @@ def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
         supervisor.start(_console(config, home, port, env))
         for line in lines.values():
             supervisor.start(line.program(None))
+        supervisor.start(_worker(config, home, env))
         _announce(home, port, supervisor, say)
         say(f"Kafka    {kafka}\nFiles    {home}")
-        _stay(supervisor, _turns(board, supervisor, _worker(config, home, env), home), say)
+        _stay(supervisor, lambda: board.turn(_TURN), say)
     finally:
         board.close()
-
-
-def _turns(
-    board: Switchboard, supervisor: Supervisor, worker: Program, home: Path
-) -> Callable[[], None]:
-    """Return what is done again and again: serve the board; start the worker when it is time.
-
-    The worker reads every pipeline once a minute, so its first look should find something.
-    """
-    late = time.monotonic() + _WORKER_LIMIT
-    plans = [p.explained(home) for p in PIPELINES if p.entry_point]
-
-    def turn() -> None:
-        waiting = supervisor.child(WORKER) is None
-        if waiting and (all(map(Path.exists, plans)) or time.monotonic() > late):
-            supervisor.start(worker)
-        board.turn(_TURN)
-
-    return turn
 
 
 def console_port(asked: int | None) -> int:
@@ -149,7 +131,8 @@ def _worker(config: Path, home: Path, env: Mapping[str, str]) -> Program:
     argv = (sys.executable, "-m", "headgate.worker.main", "--config", str(config))
     log = home / "logs" / "worker.log"
     env = {**env, CONFIG: str(config)}
-    return Program(name=WORKER, argv=argv, log=log, env=env, cwd=config.parent)
+    cwd, grace = config.parent, _WORKER_GRACE
+    return Program(name=WORKER, argv=argv, log=log, env=env, cwd=cwd, grace=grace)
 
 
 def _console(config: Path, home: Path, port: int, env: Mapping[str, str]) -> Program:

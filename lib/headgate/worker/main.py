@@ -23,6 +23,8 @@ from headgate.worker.runner import Runner
 LOG = logging.getLogger("headgate.worker")
 _POLL_SECONDS = 0.3
 _REFRESH_SECONDS = 60.0
+# In the worker's first minute: pipelines that start with it have nothing to read at first.
+_FIRST_REFRESH_SECONDS = 10.0
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
@@ -147,13 +149,15 @@ class Worker:
             return None
 
     def _refresh(self) -> None:
+        begun = time.monotonic()
         while not self._ending.is_set():
             try:
                 for change in refresh_versions(self._open_context()):
                     LOG.info("%s", change)
             except Exception:
                 LOG.exception("could not re-read the pipelines")
-            self._ending.wait(_REFRESH_SECONDS)
+            early = time.monotonic() - begun < _REFRESH_SECONDS
+            self._ending.wait(_FIRST_REFRESH_SECONDS if early else _REFRESH_SECONDS)
 
     def _end(self) -> int:
         self._runner.stopping.set()

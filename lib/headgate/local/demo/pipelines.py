@@ -36,9 +36,9 @@ class DemoPipeline:
         """Return the file that appears once the pipeline works."""
         return self.folder(home) / "ready"
 
-    def explained(self, home: Path) -> Path:
-        """Return the file that holds a query's plans once a batch had rows of every source."""
-        return self.folder(home) / "explain.txt"
+    def evidence(self, home: Path) -> Path:
+        """Return the folder of what a running query tells."""
+        return self.folder(home) / "evidence"
 
     def checkpoint(self, home: Path) -> Path:
         """Return the checkpoint's folder."""
@@ -126,11 +126,9 @@ def _table(pipeline: DemoPipeline, home: Path) -> list[str]:
         "description": pipeline.description,
     }
     if pipeline.entry_point:
-        folder = pipeline.folder(home)
-        pieces = (folder / "captured", pipeline.explained(home), folder / "progress.json")
         yes["checkpoint"] = str(pipeline.checkpoint(home).relative_to(home))
         yes["entry_point"] = pipeline.entry_point
-        lists = {"evidence": [str(path.relative_to(home)) for path in pieces]}
+        lists = {"evidence": [str(pipeline.evidence(home).relative_to(home))]}
     else:
         yes["group"] = str(pipeline.group)
         lists = {"topics": list(pipeline.topics)}

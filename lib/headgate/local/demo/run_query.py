@@ -1,16 +1,13 @@
 """Run one query of the demo in a Spark driver of its own; SIGTERM stops it between two batches.
 
 `python -m headgate.local.demo.run_query MODULE:FUNCTION --name N --checkpoint DIR --folder DIR`.
-`folder` gets `ready` once the first batch is done, `explain.txt` of the first batch in which every
-source had rows (an empty one hides its sources), and `progress.json` of the newest batch.
+`folder` gets `evidence/` (see `evidence.py`) and `ready` once the first batch is done.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
-import io
 import shutil
 import signal
 import sys
@@ -21,15 +18,13 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+from pyspark.sql.streaming import StreamingQuery
 
-from headgate.jobs.recorded_query import Place, record
-from headgate.jobs.unread_sources import EmptyFolders
-from headgate.jobs.unstarted import Unstarted
-from headgate.jobs.used_functions import watch_functions
+from headgate.local.demo.evidence import EvidenceFolder
 from headgate.local.jars import spark_jars
 
-READY = "ready"
+EVIDENCE, READY = "evidence", "ready"
+_SCRATCH = "tmp"
 _POLL = 0.3
 _BETWEEN_BATCHES = 12.0
 
@@ -39,14 +34,14 @@ def main() -> None:
     given = arguments()
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    given.folder.mkdir(parents=True, exist_ok=True)
     spark = session(given.name, given.folder)
     try:
-        writer = entry_point(given.entry_point)(spark)
-        writer = writer.queryName(given.name)
-        capture(writer, given.folder)
+        writer = entry_point(given.entry_point)(spark).queryName(given.name)
         query = writer.option("checkpointLocation", given.checkpoint).start()
-        watch(query, given.folder, ended)
+        # Recorded while the first batch runs already; it takes seconds.
+        evidence = EvidenceFolder(given.folder / EVIDENCE, given.folder / _SCRATCH)
+        evidence.of_session(writer)
+        watch(query, evidence, given.folder / READY, ended)
         stop(query)
     except PySparkException as error:
         sys.exit(f"{given.name} failed: {cause(error)}")
@@ -72,8 +67,9 @@ def entry_point(text: str) -> Any:
 
 def session(name: str, folder: Path) -> SparkSession:
     """Return a small session, on loopback, that keeps its files below `folder`."""
-    temporary = folder / "tmp"
-    temporary.mkdir(exist_ok=True)
+    temporary = folder / _SCRATCH
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
     java = (
         f'-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "-Djava.io.tmpdir={temporary}"'
     )
@@ -101,47 +97,20 @@ def session(name: str, folder: Path) -> SparkSession:
     return spark
 
 
-def capture(writer: DataStreamWriter, folder: Path) -> None:
-    """Keep what the session knows of the query in `captured/`; its failure is only told."""
-    scratch = folder / "tmp"
-    partial, captured = scratch / "captured", folder / "captured"
-    for left in (partial, scratch / "checkpoint"):
-        shutil.rmtree(left, ignore_errors=True)
-    partial.mkdir()
-    try:
-        unread = EmptyFolders(scratch / "unread")
-        query = Unstarted(writer)
-        record(writer._df, query, watch_functions(), unread, Place(partial, scratch))
-    except Exception as error:
-        print(f"the query could not be captured: {error}", file=sys.stderr)
-        return
-    shutil.rmtree(captured, ignore_errors=True)
-    partial.rename(captured)
-
-
-def watch(query: StreamingQuery, folder: Path, ended: threading.Event) -> None:
-    """Write what the query tells until it ends or is to end; raises what ended it."""
+def watch(
+    query: StreamingQuery, evidence: EvidenceFolder, ready: Path, ended: threading.Event
+) -> None:
+    """Tell what the query tells until it ends or is to end; raises what ended it."""
     seen = None
-    explained = False
     while not ended.wait(_POLL):
         if not query.isActive:
             query.awaitTermination()
             return
         progress = query.lastProgress
-        if progress is None or progress.timestamp == seen:
-            continue
-        seen = progress.timestamp
-        if not explained and all(s.numInputRows for s in progress.sources):
-            explained = write(folder / "explain.txt", explain(query))
-        write(folder / "progress.json", progress.json)
-        (folder / READY).touch()
-
-
-def explain(query: StreamingQuery) -> str:
-    """Return the plans of the last batch, logical and physical."""
-    with contextlib.redirect_stdout(io.StringIO()) as text:
-        query.explain(extended=True)
-    return text.getvalue()
+        if progress is not None and progress.timestamp != seen:
+            seen = progress.timestamp
+            evidence.of_batch(query, progress)
+            ready.touch()
 
 
 def stop(query: StreamingQuery) -> None:
@@ -158,14 +127,6 @@ def cause(error: PySparkException) -> str:
     while beneath.__cause__ is not None:
         beneath = beneath.__cause__
     return str(beneath).splitlines()[0]
-
-
-def write(path: Path, text: str) -> bool:
-    """Write a file whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text)
-    partial.rename(path)
-    return True
 
 
 if __name__ == "__main__":
