@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import logging
 import os
 import sys
 import traceback
@@ -27,6 +28,8 @@ _SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "768m",
+    # A short life: half the time went into the compiler [run].
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.maxToStringFields": _UNCUT,
@@ -65,6 +68,8 @@ def _end() -> NoReturn:
 
     java = getattr(SparkContext._gateway, "proc", None)
     if java is not None:
+        # py4j would report what it can't tell the JVM any more.
+        logging.disable(logging.CRITICAL)
         java.kill()
         java.wait()
     sys.stderr.flush()
