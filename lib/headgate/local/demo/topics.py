@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 KAFKA = "HEADGATE_DEMO_KAFKA"
+_CREATE_SECONDS = 60
 DEFAULT_KAFKA = "127.0.0.1:9092"
 _BOUNDED = {"retention.ms": "86400000", "retention.bytes": "134217728", "segment.bytes": "16777216"}
 
@@ -44,4 +47,13 @@ def create_topics(bootstrap: str) -> None:
         if t.name not in there
     ]
     for done in (admin.create_topics(missing) if missing else {}).values():
-        done.result(10)
+        _created(done)
+
+
+def _created(done: Future[None]) -> None:
+    """Wait for one topic. A slow broker's late answer makes the client ask again: that is fine."""
+    try:
+        done.result(_CREATE_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
