@@ -14,9 +14,9 @@ from headgate.model.version import Version
 @format_option("mermaid", "dot", "graphml")
 def command(evidence: tuple[str, ...], query: str | None, output: str) -> None:
     """Show the graph of a pipeline: sources, operators, repartitions, state stores, sink."""
-    from headgate.usecases.read_version import read_version
+    from headgate.usecases.capture import capture
 
-    version = read_version(evidence, context=current_context(), query=query)
+    version = capture(evidence, context=current_context(), query=query)
     _show(version, output)
 
 

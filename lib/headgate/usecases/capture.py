@@ -6,14 +6,13 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from headgate.errors import NotFoundError
 from headgate.gateway.spark_capture import capture_query, is_entry_point
 from headgate.model.version import Evidence, Version
 from headgate.parse.version_file import dump, fingerprint, load
-from headgate.store import open_store
-from headgate.store.clock import now
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
@@ -35,7 +34,7 @@ def capture(
             folders[place] = folder
         version = read_version([folders.get(e, e) for e in evidence], context=context, query=query)
     named = _named(version, {folder: place for place, folder in folders.items()})
-    kept = replace(named, captured_at=named.captured_at or now())
+    kept = replace(named, captured_at=named.captured_at or _now())
     # As it comes back from a file or the store: a comparison must not see tuples beside lists.
     return load(dump(kept), source="the captured version")
 
@@ -55,9 +54,15 @@ def capture_into_store(
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
     """Keep a version in the store, like `capture_into_store`."""
+    from headgate.store import open_store
+
     _check_declared(pipeline, context)
     with closing(open_store(context.store_url)) as store:
         return store.versions.add(pipeline, version, fingerprint(version))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _check_declared(pipeline: str, context: Context) -> None:
