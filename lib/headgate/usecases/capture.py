@@ -62,7 +62,7 @@ def store_version(version: Version, *, pipeline: str, context: Context) -> tuple
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _check_declared(pipeline: str, context: Context) -> None:
