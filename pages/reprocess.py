@@ -123,7 +123,7 @@ def _confirm(context: Context, plan: Plan) -> None:
 def _show_run(context: Context, run: str) -> None:
     with st.container(border=True):
         run_view(context, run)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             "pages/runs.py", label="Open it under Runs", icon=":material/list_alt:",
             query_params={Param.RUN.value: run},

@@ -21,7 +21,7 @@ from headgate.views.numbers import plural, short_time
 SIGNS = {
     "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
 }  # fmt: skip
-REFRESH = 3
+SHOWN_AT_ONCE = 15
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def _page(context: Context) -> None:
     title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
     table, one = st.columns([3, 2], gap="medium")
     with table:
-        st.fragment(_table, run_every=REFRESH if active else None)(context)
+        _table(rows)
     with one, st.container(border=True, key="details"):
         if run := selected(Param.RUN):
             run_view(context, run)
@@ -56,17 +56,24 @@ def _page(context: Context) -> None:
             st.html(markup.quiet("Select a run to see its journal."))
 
 
-def _table(context: Context) -> None:
-    rows = list_runs(context)
-    event = st.dataframe(
-        _frame(rows), key=RunsKey.TABLE, hide_index=True, on_select="rerun",
-        selection_mode="single-row", height="content" if len(rows) < 14 else 560,
-    )  # fmt: skip
-    chosen = event.selection.rows
-    run = rows[chosen[0]].id if chosen and chosen[0] < len(rows) else None
-    if run and run != selected(Param.RUN):
-        select(run, Param.RUN)
-        st.rerun()
+def _table(rows: Sequence[RunRow]) -> None:
+    """Show the runs; the selected row is the run of the address."""
+    key = f"{RunsKey.TABLE}-{len(rows)}"
+    chosen = [n for n, row in enumerate(rows) if row.id == selected(Param.RUN)]
+    st.dataframe(
+        _frame(rows),
+        key=key,
+        hide_index=True,
+        height="content" if len(rows) < SHOWN_AT_ONCE else 560,
+        on_select=lambda: _picked(key, rows),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": chosen}},
+    )
+
+
+def _picked(key: str, rows: Sequence[RunRow]) -> None:
+    chosen = st.session_state[key].selection.rows
+    select(rows[chosen[0]].id if chosen else None, Param.RUN)
 
 
 def _frame(rows: Sequence[RunRow]) -> pd.DataFrame:

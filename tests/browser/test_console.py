@@ -6,6 +6,9 @@ import re
 
 import pytest
 
+from console_seed import alerts, orders_v2
+from headgate.parse.version_file import dump
+
 pytestmark = pytest.mark.browser
 
 LARGE, SMALL = (1680, 920), (1280, 800)
@@ -183,6 +186,31 @@ def test_who_wants_less_motion_gets_none(visit):
     assert node(page, "sink").evaluate(f"e => {style}") in ("0s", "1e-05s")
 
 
+def test_an_upload_becomes_a_version(visit, shoot, tmp_path):
+    file = tmp_path / "version.json"
+    file.write_bytes(dump(alerts()))
+    page = visit("topology?pipeline=billing")
+    page.locator(".hg-empty").wait_for()
+    page.locator(".st-key-capture_open button").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator("input[type=file]").set_input_files(file)
+    shoot(page, "topology-upload")
+    dialog.get_by_role("button", name="Read and store").click()
+    dialog.get_by_text("Stored as version 1 of billing").wait_for()
+    dialog.get_by_role("link", name="Show it").click()
+    ready(page)
+    assert node(page, "deduplicate-1").count() == 1
+
+
+def test_compare_reads_uploaded_files(visit, tmp_path):
+    file = tmp_path / "after.json"
+    file.write_bytes(dump(orders_v2()))
+    page = visit("compare?pipeline=orders-by-city&before=1&after=files")
+    page.locator("input[type=file]").set_input_files(file)
+    ready(page)
+    page.locator(".hg-verdict", has_text="Silently wrong").wait_for()
+
+
 def test_the_navigation_reaches_every_page(visit):
     page = visit("")
     ready(page)
@@ -219,7 +247,7 @@ def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registr
     assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) == before
 
 
-def test_the_first_link_to_a_fresh_server_gets_the_whole_console(visit, fresh_console):
+def test_the_first_link_to_a_fresh_server_gets_the_whole_console(fresh_console, visit):
     page = visit("runs", at=fresh_console)
     page.locator(".hg-head h1", has_text="Runs").wait_for()
     page.get_by_role("link", name="Landscape", exact=True).first.wait_for()

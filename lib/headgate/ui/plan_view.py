@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.plan.plan import Plan, dump_plan
+from headgate.plan.plan import UNDO, Plan, dump_plan
 from headgate.plan.step import Step
 from headgate.ui import markup
 from headgate.ui.details import plain
@@ -18,6 +18,24 @@ from headgate.views.numbers import exact, plural
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 PARTITIONS = "partitions"
+OPENERS = frozenset(
+    (
+        "a",
+        "an",
+        "it",
+        "its",
+        "no",
+        "the",
+        "there",
+        "topic",
+        "group",
+        "run",
+        "what",
+        "where",
+        "whoever",
+    )
+)
+"""First words that are no names, so that a sentence may begin with a capital."""
 UNBOUND = "when it runs"
 """Shown for values that are decided after the stop step."""
 
@@ -30,6 +48,9 @@ def plan_verdict(plan: Plan) -> None:
         line = markup.verdict("!", "Refused.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
         line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
+    elif plan.scenario == UNDO:
+        text = f"{plural(len(plan.steps), 'step')} put back what the run changed."
+        line = markup.verdict("✓", "Can run.", text, "resumes")
     elif stuck:
         text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone."
         line = markup.verdict("?", "Can run.", text, "unknown")
@@ -98,8 +119,8 @@ def plan_consequences(plan: Plan) -> None:
         st.html(markup.section("Refused because") + _says(plan.refusals, "refuses"))
     if plan.risks:
         st.html(markup.section("Risks") + _says(plan.risks, "unknown"))
-    if plan.impact:
-        st.html(markup.section("Read again") + _impact(plan.impact))
+    if impact := _impact(plan.impact):
+        st.html(markup.section("Read again") + impact)
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))
         st.html(
@@ -134,7 +155,7 @@ def _flat(value: Any) -> str:
 def _impact(impact: Mapping[str, Any]) -> str:
     records = impact.get("records")
     rows = [(name, _number(n)) for name, n in records.items()] if isinstance(records, dict) else []
-    if impact.get("total") is not None:
+    if rows and impact.get("total") is not None:
         rows.append(("in all", _number(impact["total"])))
     others = {k: v for k, v in impact.items() if k not in ("records", "total") and v}
     text = markup.table(("Topic", "Records"), rows, numbers=1) if rows else ""
@@ -152,5 +173,5 @@ def _says(lines: Iterable[str], hue: str) -> str:
 def _sentence(text: str) -> str:
     """Return a message with a capital and a full stop; names keep their spelling."""
     first = text.split(" ", 1)[0]
-    capital = text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+    capital = text[:1].upper() + text[1:] if first in OPENERS else text
     return capital if capital.endswith((".", "!", "?")) else f"{capital}."

@@ -94,7 +94,7 @@ def _steps(detail: RunDetail) -> str:
 
 def _step(step: StepView, note: str | None) -> str:
     glyph, hue, style = STATES.get(step.state, ("?", "unknown", "full"))
-    below = "".join(f"<small>{escape(text)}</small>" for text in (step.error, note) if text)
+    below = "".join(f"<small>{markup.rich(text)}</small>" for text in (step.error, note) if text)
     duration = took(step.begun_at, step.ended_at)
     words = " · ".join(filter(None, (step.state.replace("_", " "), duration)))
     return (

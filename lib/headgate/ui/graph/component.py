@@ -45,8 +45,8 @@ def show_graph(
             on_select(picked["id"])
 
     def box_toggled() -> None:
-        if box := st.session_state[key].get("toggled"):
-            on_toggle(box)
+        if toggled := st.session_state[key].get("toggled"):
+            on_toggle(toggled["id"])
 
     def room_measured() -> None:
         if room := st.session_state[key].get("room"):
@@ -64,7 +64,7 @@ def show_graph(
             "notes": dict(notes or {}),
             "room": st.session_state.get(_room_key(key)),
         },
-        default={"room": None},
+        default={"picked": None, "toggled": None, "room": None},
         on_picked_change=node_picked,
         on_room_change=room_measured,
         on_toggled_change=box_toggled,

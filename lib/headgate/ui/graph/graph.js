@@ -1,8 +1,9 @@
 /* The component: keeps the picture, the selection and the camera over reruns of the page.
 
    In:  data {scene, words, picture, selected, hits, query, notes, room}
-   Out: triggers `picked` ({id}: a node's id, null for none) and `toggled` (a box's id), state
-   `room` (width and height of the canvas, for which the scene is laid out). */
+   Out: states `picked` ({id, at}: a node's id or null, and when), `toggled` ({id, at}: a box's)
+   and `room` (width and height of the canvas, for which the scene is laid out). They are no
+   triggers: one that comes while the page is running would be lost. */
 const KEPT = new WeakMap();
 const PATIENCE = 800, ROOM_STEP = 40;
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -31,7 +32,7 @@ class Graph {
     const room = this.camera.room.map((size) => Math.round(size / ROOM_STEP) * ROOM_STEP);
     if (!room[0] || String(room) === String(known) || String(room) === this.told) return false;
     this.told = String(room);
-    this.send.state("room", room);
+    this.send("room", room);
     return true;
   }
 
@@ -125,12 +126,12 @@ class Graph {
   select(id) {
     this.selected = this.wanted = id;
     this.mark();
-    this.send.trigger("picked", { id });
+    this.send("picked", { id, at: Date.now() });
   }
 
   toggle(id) {
     this.toggled = id;
-    this.send.trigger("toggled", id);
+    this.send("toggled", { id, at: Date.now() });
   }
 
   activate(target) {
@@ -250,11 +251,11 @@ class Graph {
   }
 }
 
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const host = parentElement.querySelector(".graph");
   if (!KEPT.has(host)) KEPT.set(host, new Graph(host));
   const graph = KEPT.get(host);
   graph.watch.observe(host);
-  graph.show(data, { state: setStateValue, trigger: setTriggerValue });
+  graph.show(data, setStateValue);
   return () => graph.watch.disconnect();
 }
