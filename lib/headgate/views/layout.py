@@ -21,7 +21,7 @@ WORTH = {
 
 From left to right reads best; downwards, edges enter the boxes through their titles.
 """
-READABLE = 0.75
+READABLE = 0.7
 """Below this zoom a picture is not shown whole at first, which counts against it."""
 CLIPPED = 0.8
 LONELY_WIDTH = 1100.0
@@ -58,7 +58,7 @@ class Spacing:
     inner_layer: float = 24.0
     inner_sibling: float = 14.0
     outer_layer: float = 42.0
-    outer_sibling: float = 20.0
+    outer_sibling: float = 24.0
     left: float = 12.0
     top: float = 38.0
     right: float = 12.0

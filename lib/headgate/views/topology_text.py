@@ -68,9 +68,15 @@ def _trees(topology: Topology) -> list[Tree]:
     return out
 
 
+def _kind(node: Node) -> str:
+    """Return the operator's word and a blank, nothing where the label begins with it anyway."""
+    word = node.operator.replace("_", " ")
+    return "" if node.label.startswith(word) else f"{node.operator} "
+
+
 def _line(node: Node) -> Text:
     sign = _SIGNS[node.kind]
-    text = Text.assemble((f"{sign} ", "dim"), (node.operator, "bold"), f" {node.label}")
+    text = Text.assemble((f"{sign} ", "dim"), (_kind(node), "bold"), node.label)
     if node.kind is NodeKind.REPARTITION and node.details.get("partitions") is not None:
         text.append(f" ({node.details['partitions']})")
     return text

@@ -1,5 +1,5 @@
 /* Pan, zoom and the minimap: where the world stands in the canvas. */
-const FIT_MOST = 1.15, READABLE = 0.75, FAR = 0.34, NEAREST = 3, FARTHEST = 0.03;
+const FIT_MOST = 1.15, READABLE = 0.7, FAR = 0.34, NEAREST = 3, FARTHEST = 0.03;
 const EDGE = 22, FOOT = 46, MAP_WIDTH = 148, MAP_HEIGHT = 96;
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
