@@ -86,11 +86,14 @@ def _merged(key: str, anchor: Anchor, shapes: Sequence[Shape]) -> Anchor:
 
 
 def _inlet(same: Sequence[Inlet]) -> Inlet:
-    """Union what the forms show on one way; the first one's texts come first."""
+    """Let the forms complete each other; conditions are the first one's that has any.
+
+    The optimiser splits, moves and infers conditions: those of two forms are not to be mixed.
+    """
     out = Inlet()
     for inlet in same:
-        for text in inlet.filters:
-            out.filters.setdefault(text)
+        if not out.filters:
+            out.filters.update(inlet.filters)
         for name, text in inlet.computed.items():
             out.computed.setdefault(name, text)
         out.required = out.required or inlet.required

@@ -188,12 +188,13 @@ def _aggregate(relation: Relation, state: _State, needs: Needs, number: int | No
     found = given or [call for _, t in made for call in _calls(t, named_keys)]
     functions = tuple({f.text: f for f in found}.values())
     bare = named_keys | {f.text for f in functions}
+    prefix = "static" if number is None else f"op{number}"
     for new, value in made:
         if new.id is not None:
-            text = value.text if value.text in named_keys else f"op{number}.{value.text}"
+            text = value.text if value.text in named_keys else f"{prefix}.{value.text}"
             state.terms[new.id] = value if value.text in named_keys else term("attribute", text)
     for opaque in (c for c in relation.outputs if c.text is None and c.id is not None):
-        state.terms[opaque.id or 0] = term("attribute", f"op{number}.{opaque.name}")
+        state.terms[opaque.id or 0] = term("attribute", f"{prefix}.{opaque.name}")
     after = tuple((c.name, t) for c, t in made if t.text not in bare and c.id in needs)
     computed = tuple(
         (k.text, k) for k, text in zip(keys, relation.keys, strict=True) if _key_is_made(text)

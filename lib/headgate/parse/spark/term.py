@@ -26,10 +26,22 @@ class Term:
 
 def term(kind: str, name: str, args: tuple[Term, ...] = (), *, id: int | None = None) -> Term:
     """Build a term and its normal text from its parts."""
-    text = _text(kind, name, [a.text for a in args])
+    text = _text(kind, name, [_within(a) if kind == "field" else a.text for a in args])
     if len(text) > LONGEST:
         text = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     return Term(kind, name, args, text, id)
+
+
+def _within(base: Term) -> str:
+    """Return how a field's text says what it is a field of.
+
+    Spark prunes the schema that JSON is parsed with to what is read of it, differently in every
+    form and place: one field means the same whatever else is parsed. Its type is checked apart.
+    """
+    if base.kind != "call" or base.name != "from_json":
+        return base.text
+    parsed = (a.text for a in base.args if not a.text.startswith(("StructField(", "StructType(")))
+    return f"from_json({next(parsed, '')})"
 
 
 def _text(kind: str, name: str, args: list[str]) -> str:

@@ -11,7 +11,17 @@ from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Sink, Source, StatefulOperator, StateStore
 from headgate.parse.spark.anchors import SINK, Anchor, Inlet, Shape, node_id
 from headgate.parse.spark.expression import parse
+from headgate.parse.spark.readable import readable
 from headgate.parse.spark.relation import Exchange
+
+_JOINS = {
+    "Inner": "join",
+    "LeftOuter": "left join",
+    "RightOuter": "right join",
+    "FullOuter": "full join",
+    "LeftSemi": "semi join",
+    "LeftAnti": "anti join",
+}
 
 
 @dataclass(slots=True)
@@ -140,10 +150,17 @@ def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
     if not inlet.filters:
         return []
     conditions = list(inlet.filters)
-    label = _short(" and ".join(conditions))
+    label = _short(" and ".join(_told(conditions)))
     key = node_id("filter", target, slot)
     details = {"conditions": conditions}
     return [Node(key, NodeKind.TRANSFORM, "filter", label, details=details)]
+
+
+def _told(conditions: Sequence[str]) -> list[str]:
+    """Return what a person wrote: the optimiser's `isnotnull` only where there is nothing else."""
+    terms = [parse(c) for c in conditions]
+    written = [t for t in terms if not (t.kind == "call" and t.name == "isnotnull")]
+    return list(dict.fromkeys(readable(t) for t in written or terms))
 
 
 def _project(target: str, slot: int, inlet: Inlet) -> list[Node]:
@@ -161,7 +178,7 @@ def _sort(target: str, slot: int, inlet: Inlet) -> list[Node]:
     return [Node(node_id("sort", target, slot), NodeKind.TRANSFORM, "sort", "sort")]
 
 
-def _short(text: str, most: int = 80) -> str:
+def _short(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -204,19 +221,20 @@ def _details(anchor: Anchor, operator: StatefulOperator | None) -> dict[str, Any
 
 def _label(anchor: Anchor) -> str:
     facts, relation = anchor.facts, anchor.relation
+    keys = ", ".join(map(readable, facts.keys))
     match anchor.word:
         case "aggregate" | "session_aggregate":
-            made = ", ".join(f.text for f in facts.functions) or "distinct"
-            keys = ", ".join(k.text for k in facts.keys)
+            made = ", ".join(map(readable, facts.functions)) or "distinct"
             return _short(f"{made} by {keys}" if keys else made)
         case "stream_join" | "static_join":
             kind = (relation.join_type if relation else None) or ""
-            return _short(f"{kind} on {', '.join(k.text for k in facts.keys)}".strip())
+            return _short(f"{_JOINS.get(kind, kind)} on {keys}".strip())
         case "deduplicate" | "deduplicate_within_watermark":
-            return _short(f"by {', '.join(k.text for k in facts.keys)}")
+            return _short(f"unique by {keys}")
         case "watermark":
             delay = relation.extra.get("delay", "") if relation else ""
-            return _short(f"{facts.column.text if facts.column else ''} {delay}".strip())
+            column = readable(facts.column) if facts.column else ""
+            return _short(f"{column} {delay}".strip())
         case "limit":
             return f"limit {relation.extra.get('limit', '') if relation else ''}".strip()
         case "unknown":
