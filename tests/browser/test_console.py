@@ -91,8 +91,9 @@ def test_a_click_on_a_node_shows_its_details_and_leads_on(visit):
     node(page, "aggregate-city").click()
     page.get_by_text("sum(s0.amount)").wait_for()
     assert selected(page).get_attribute("data-id") == "aggregate-city"
-    page.get_by_role("button", name="by window, city").last.click()
+    page.locator(".st-key-neighbours").get_by_role("button", name="by window, city").click()
     page.locator(".graph .node.selected[data-id='exchange-city']").wait_for()
+    page.wait_for_url(re.compile("node=exchange-city"))
     page.reload()
     page.locator(".graph .node.selected[data-id='exchange-city']").wait_for()
 
