@@ -35,7 +35,7 @@ def _page(context: Context) -> None:
         [2.2, 1.8, 3, 1.1, 0.9], vertical_alignment="center"
     )
     with head:
-        title("Reprocess", "Plan first, then run, then undo if need be")
+        title("Reprocess", "Plan, run, undo")
     with pipelines:
         pipeline = pick_pipeline(context, ReprocessKey.PIPELINE)
     if pipeline is None:
