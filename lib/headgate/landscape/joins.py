@@ -39,11 +39,14 @@ def matcher(topics: Iterable[str]) -> Match:
 
 
 def reads(version: Version, match: Match) -> tuple[Join, ...]:
-    """Return what is read: by the sources' facts, else by the source nodes' `topics`."""
+    """Return what is read: by the sources' facts, then by other source nodes' `topics`.
+
+    A static relation is a node, but no source: it has no place in the offset log.
+    """
     found = [j for source in version.sources or () for j in _source_joins(version, source, match)]
-    if not found:
-        nodes = (n for n in version.topology.nodes if n.kind is NodeKind.SOURCE)
-        found = [Join(topic, n.id) for n in nodes for topic in _topics_of(n)]
+    named = {j.node for j in found}
+    nodes = (n for n in version.topology.nodes if n.kind is NodeKind.SOURCE)
+    found += [Join(topic, n.id) for n in nodes if n.id not in named for topic in _topics_of(n)]
     return tuple(dict.fromkeys(found))
 
 

@@ -15,7 +15,7 @@ from headgate.views.looks import look_of
 from headgate.views.numbers import count
 from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
-MANY = 150
+MANY = 40
 """From this many nodes on, the landscape opens with one node a pipeline."""
 PIPELINE = "pipeline:"
 

@@ -42,6 +42,8 @@ def _node(node: Node) -> dict[str, Any]:
 def topics(version: Version) -> dict[str, list[str]]:
     """Return the topics that the pipeline reads, writes and keeps for itself, each sorted."""
     read = {t for s in version.sources or () for t in s.topics}
+    for node in version.topology.nodes:
+        read |= _said(node, "topics") if node.kind.value == "source" else set()
     sink = version.sink
     written = {sink.target} if sink and sink.format == "kafka" and sink.target else set()
     internal: set[str] = set()
@@ -58,4 +60,4 @@ def topics(version: Version) -> dict[str, list[str]]:
 
 def _said(node: Node, key: str) -> set[str]:
     value = node.details.get(key)
-    return {value} if isinstance(value, str) else set()
+    return {v for v in (value if isinstance(value, list) else [value]) if isinstance(v, str)}

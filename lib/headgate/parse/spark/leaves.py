@@ -10,6 +10,7 @@ from headgate.parse.spark.words import first_bracket, listed, split
 
 _NAME = re.compile(r"^name=(?P<name>.*)$")
 _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
+_KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")
 _V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
 EMPTY = "<empty>"
 
@@ -104,8 +105,24 @@ def _local(node: PlanNode, form: str) -> Relation:
     )
 
 
+def _static_kafka(node: PlanNode, topics: str) -> Relation:
+    """A batch read of Kafka: a micro-batch of a stream is a scan of the newer interface."""
+    columns = first_bracket(_KAFKA_RELATION.sub("", node.detail))[1]
+    extra = {"format": "kafka", "topics": topics}
+    return Relation(
+        kind="static",
+        outputs=_columns(node.fields.get("Output") or columns),
+        streaming=False,
+        name="kafka",
+        line=node.line,
+        extra=extra,
+    )
+
+
 def _relation(node: PlanNode) -> Relation:
     """A file or table scan: streaming or static, which only its surroundings tell."""
+    if match := _KAFKA_RELATION.search(node.detail):
+        return _static_kafka(node, match["topics"])
     before, columns, rest = first_bracket(node.detail)
     words = before.split()
     extra: dict[str, str] = {}

@@ -245,12 +245,18 @@ def _label(anchor: Anchor) -> str:
 def _source(anchor: Anchor, source: Source | None) -> Node:
     relation = anchor.relation
     if source is None:
-        extra = relation.extra if relation else {}
-        details = _said({"format": extra.get("format"), "path": extra.get("path"), "static": True})
-        label = " ".join(t for t in (extra.get("format", "static"), extra.get("path")) if t)
-        kind = extra.get("format") or "static"
-        return Node(anchor.id, NodeKind.SOURCE, kind, label, details=details)
+        return _static_node(anchor.id, relation.extra if relation else {})
     return source_node(anchor.id, source)
+
+
+def _static_node(node: str, extra: Mapping[str, str]) -> Node:
+    """Return the node of a relation that is read anew in each batch, or once."""
+    topics = [t.strip() for t in extra.get("topics", "").split(",") if t.strip()]
+    kept = {"format": extra.get("format"), "path": extra.get("path"), "topics": topics}
+    what = ", ".join(topics) or extra.get("path")
+    label = " ".join(t for t in (extra.get("format", "static"), what) if t)
+    kind = extra.get("format") or "static"
+    return Node(node, NodeKind.SOURCE, kind, label, details={**_said(kept), "static": True})
 
 
 def source_node(node: str, source: Source) -> Node:
