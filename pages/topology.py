@@ -15,7 +15,7 @@ from headgate.ui.details import neighbours, node_facts, node_heading
 from headgate.ui.graph.component import room
 from headgate.ui.keys import TopologyKey
 from headgate.ui.page import open_page, title
-from headgate.ui.pick import pick_pipeline, version_label
+from headgate.ui.pick import observed_last, pick_pipeline, version_label
 from headgate.ui.state import collapsed, selected
 from headgate.ui.version_facts import version_facts
 from headgate.usecases.context import Context
@@ -94,7 +94,7 @@ def _pick_version(rows: tuple[VersionRow, ...]) -> VersionRow:
         "Version",
         list(by_number),
         key=TopologyKey.VERSION,
-        usual=rows[0].number,
+        usual=observed_last(rows).number,
         shown=lambda n: version_label(by_number[n]),
     )
     return by_number[number]

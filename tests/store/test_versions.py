@@ -1,9 +1,13 @@
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Engine, Sink, Version
+from headgate.store import open_store
+from headgate.store.versions import Origin
 
 
 def version(**facts):
@@ -41,3 +45,31 @@ def test_a_number_that_is_not_there(store):
     store.versions.add("a", version(), "f")
     with pytest.raises(NotFoundError, match="stored are 1 to 1"):
         store.versions.get("a", 7)
+
+
+def test_a_capture_is_no_change_of_what_runs(store):
+    seen, next_one = version(), version(sink=Sink(format="kafka"))
+    assert store.versions.add("a", seen, "f1", origin=Origin.OBSERVED) == (1, True)
+    assert store.versions.add("a", next_one, "f2") == (2, True)
+    assert store.versions.add("a", seen, "f1", origin=Origin.OBSERVED) == (1, False)
+    assert store.versions.newest("a") == next_one
+    assert store.versions.running("a") == seen
+    assert store.versions.add("a", next_one, "f2", origin=Origin.OBSERVED) == (3, True)
+    assert store.versions.running("a") == next_one
+    assert [r.origin.value for r in store.versions.list("a")] == [
+        "observed",
+        "captured",
+        "observed",
+    ]
+
+
+def test_versions_of_an_older_store_count_as_observed(tmp_path):
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    old = open_store(url)
+    old.versions.add("a", version(), "f1")
+    old.close()
+    with closing(sqlite3.connect(tmp_path / "old.db")) as raw, raw:
+        raw.execute("ALTER TABLE versions DROP COLUMN origin")
+        raw.execute("UPDATE alembic_version SET version_num = '0001'")
+    with closing(open_store(url)) as store:
+        assert [r.origin for r in store.versions.list("a")] == [Origin.OBSERVED]

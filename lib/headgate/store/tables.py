@@ -14,6 +14,7 @@ VERSIONS = sa.Table(
     sa.Column("captured_at", sa.Text, nullable=False),
     sa.Column("fingerprint", sa.Text, nullable=False),
     sa.Column("summary", sa.Text, nullable=False),
+    sa.Column("origin", sa.Text, nullable=False, server_default="observed"),
     sa.Column("document", sa.LargeBinary, nullable=False),
 )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -15,6 +17,16 @@ from headgate.store.database import Database
 from headgate.store.tables import VERSIONS
 
 
+class Origin(StrEnum):
+    """Who added a version: the worker that saw the pipeline like this, or somebody's capture.
+
+    A capture may be what is to be deployed next: it says nothing of what runs.
+    """
+
+    OBSERVED = "observed"
+    CAPTURED = "captured"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRow:
     """What a list of versions shows; `captured_at` is ISO 8601 in UTC."""
@@ -24,24 +36,38 @@ class VersionRow:
     captured_at: str
     fingerprint: str
     summary: str
+    origin: Origin
 
 
 class Versions:
-    """A row here means that the pipeline was seen like this, and differently just before.
+    """A row here means that the pipeline was seen or captured like this, and differently before.
 
-    Rows are never changed. Numbers of a pipeline are 1, 2, 3, ... without a hole, and two
-    neighbours never have the same fingerprint.
+    Rows are never changed. Numbers of a pipeline are 1, 2, 3, ... without a hole. Neither two
+    neighbours among those observed nor a capture and what stands before it have one fingerprint.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, pipeline: str, version: Version, fingerprint: str) -> tuple[int, bool]:
-        """Return its number and whether it is new: one equal to the newest is not added."""
+    def add(
+        self,
+        pipeline: str,
+        version: Version,
+        fingerprint: str,
+        *,
+        origin: Origin = Origin.CAPTURED,
+    ) -> tuple[int, bool]:
+        """Return its number and whether it is new.
+
+        What is observed is compared with what was observed last, so that a capture in between
+        is no change of the pipeline; a capture is compared with the newest version.
+        """
         with self._database.writing() as connection:
             newest = _newest(connection, pipeline)
-            if newest is not None and newest.fingerprint == fingerprint:
-                return newest.number, False
+            seen = Origin.OBSERVED if origin is Origin.OBSERVED else None
+            last = _newest(connection, pipeline, seen)
+            if last is not None and last.fingerprint == fingerprint:
+                return last.number, False
             number = newest.number + 1 if newest else 1
             connection.execute(
                 sa.insert(VERSIONS).values(
@@ -50,6 +76,7 @@ class Versions:
                     captured_at=version.captured_at or now(),
                     fingerprint=fingerprint,
                     summary=summarise(version),
+                    origin=origin.value,
                     document=version_file.dump(version),
                 )
             )
@@ -59,6 +86,12 @@ class Versions:
         """Return the newest version, or None where there is none."""
         with self._database.reading() as connection:
             row = _newest(connection, pipeline)
+        return self.get(pipeline, row.number) if row else None
+
+    def running(self, pipeline: str) -> Version | None:
+        """Return what was observed last; where nothing was, the newest version or None."""
+        with self._database.reading() as connection:
+            row = _newest(connection, pipeline, Origin.OBSERVED) or _newest(connection, pipeline)
         return self.get(pipeline, row.number) if row else None
 
     def get(self, pipeline: str, number: int) -> Version:
@@ -78,21 +111,30 @@ class Versions:
         if pipeline is not None:
             query = query.where(VERSIONS.c.pipeline == pipeline)
         with self._database.reading() as connection:
-            return [VersionRow(**row._mapping) for row in connection.execute(query)]
+            return [_row(row) for row in connection.execute(query)]
 
 
 _LISTED = tuple(c for c in VERSIONS.c if c.name != "document")
 
 
-def _newest(connection: Connection, pipeline: str) -> VersionRow | None:
+def _newest(
+    connection: Connection, pipeline: str, origin: Origin | None = None
+) -> VersionRow | None:
     query = (
         sa.select(*_LISTED)
         .where(VERSIONS.c.pipeline == pipeline)
         .order_by(VERSIONS.c.number.desc())
         .limit(1)
     )
+    if origin is not None:
+        query = query.where(VERSIONS.c.origin == origin.value)
     row = connection.execute(query).first()
-    return VersionRow(**row._mapping) if row else None
+    return _row(row) if row else None
+
+
+def _row(row: sa.Row[Any]) -> VersionRow:
+    values = dict(row._mapping)
+    return VersionRow(**{**values, "origin": Origin(values["origin"])})
 
 
 def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.store.versions import VersionRow
+from collections.abc import Sequence
+
+from headgate.store.versions import Origin, VersionRow
 from headgate.ui.ask import choose
 from headgate.ui.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
@@ -21,5 +23,11 @@ def pick_pipeline(context: Context, key: str) -> str | None:
 
 
 def version_label(row: VersionRow) -> str:
-    """Return how a list shows a version: its number and when it was captured."""
-    return f"Version {row.number} · {day_and_time(row.captured_at)}"
+    """Return how a list shows a version: its number, when it was seen, and whether it ran."""
+    captured = " · captured" if row.origin is Origin.CAPTURED else ""
+    return f"Version {row.number} · {day_and_time(row.captured_at)}{captured}"
+
+
+def observed_last(rows: Sequence[VersionRow]) -> VersionRow:
+    """Return, of rows that begin with the newest, what was seen running last; else the newest."""
+    return next((r for r in rows if r.origin is Origin.OBSERVED), rows[0])

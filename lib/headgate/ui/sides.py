@@ -8,7 +8,7 @@ from headgate.store.versions import VersionRow
 from headgate.ui.ask import choose
 from headgate.ui.capture import ACCEPTED
 from headgate.ui.keys import CompareKey, Param
-from headgate.ui.pick import version_label
+from headgate.ui.pick import observed_last, version_label
 from headgate.ui.upload import save
 
 FILES = "files"
@@ -30,11 +30,15 @@ def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: s
 
 
 def usual_sides(rows: tuple[VersionRow, ...]) -> tuple[str, str]:
-    """Return what is compared at first: the two newest versions, files where there are none."""
+    """Return what is compared at first: what runs with what was captured since.
+
+    Without a later capture it is the two newest versions, and files where there are none.
+    """
     numbers = [str(row.number) for row in rows]
-    if len(numbers) > 1:
-        return numbers[1], numbers[0]
-    return (numbers[0], FILES) if numbers else (FILES, FILES)
+    if len(numbers) < 2:
+        return (numbers[0], FILES) if numbers else (FILES, FILES)
+    runs = str(observed_last(rows).number)
+    return (numbers[1], numbers[0]) if runs == numbers[0] else (runs, numbers[0])
 
 
 def evidence(pipeline: str | None, side: str, word: str, key: CompareKey) -> tuple[str, ...]:

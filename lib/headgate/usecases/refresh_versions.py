@@ -10,6 +10,7 @@ from headgate.model.registry import Pipeline
 from headgate.model.version import Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
+from headgate.store.versions import Origin
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
@@ -51,10 +52,14 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
         version = read_version(evidence, context=context)
         if pipeline.checkpoint and _is_young(version):
             return None
-        number, is_new = store.versions.add(pipeline.name, version, fingerprint(version))
+        number, is_new = _keep(store, pipeline.name, version)
     except HeadgateError as error:
         return Refreshed(pipeline.name, problem=str(error))
     return Refreshed(pipeline.name, number=number) if is_new else None
+
+
+def _keep(store: Store, name: str, version: Version) -> tuple[int, bool]:
+    return store.versions.add(name, version, fingerprint(version), origin=Origin.OBSERVED)
 
 
 def _is_young(version: Version) -> bool:

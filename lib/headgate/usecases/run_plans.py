@@ -29,7 +29,7 @@ def fresh_plan(
 
     `but` is the run that the plan is for.
     """
-    version = store.versions.newest(pipeline)
+    version = store.versions.running(pipeline)
     plan = build_plan(scenario, pipeline, world, options, version=version)
     others = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in others if r.state.is_active}

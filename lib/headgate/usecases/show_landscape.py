@@ -19,7 +19,7 @@ READERS = 8
 
 
 def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
-    """Join the newest stored version of each registered pipeline with the cluster.
+    """Join the version of each registered pipeline that was observed last with the cluster.
 
     A pipeline without a stored version is shown as its checkpoint has it now. Offsets of a stored
     version are as old as its last change, so those of Spark checkpoints are read anew; where one
@@ -38,7 +38,7 @@ def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
 def _stored(context: Context) -> dict[str, Version]:
     store = open_store(context.store_url)
     try:
-        newest = {p.name: store.versions.newest(p.name) for p in context.registry.pipelines}
+        newest = {p.name: store.versions.running(p.name) for p in context.registry.pipelines}
     finally:
         store.close()
     return {name: version for name, version in newest.items() if version is not None}
