@@ -2,6 +2,9 @@
 
 import itertools
 
+import pytest
+
+from headgate.errors import RefusedError
 from headgate.gateway.checkpoints import tree_hash
 from headgate.plan.build import build_plan
 from headgate.plan.undo import Past, build_undo
@@ -78,3 +81,30 @@ def test_what_a_crash_left_half_done_can_be_undone_instead(lab):
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert_undone(here, old)
     assert at > 20
+
+
+def half_done(lab):
+    """A reset that crashed once the checkpoint was moved, and the query started by hand since."""
+    for at in itertools.count():
+        here = lab()
+        plan = reset_of(here)
+        run = here.enqueue(plan)
+        assert here.crash(run, plan, at)
+        if list(here.folder.glob(".ck.before-*")):
+            (here.folder / "running").touch()
+            return here, run, plan
+
+
+def test_a_checkpoint_is_not_moved_where_somebody_started_the_query_meanwhile(lab):
+    here, run, plan = half_done(lab)
+    with pytest.raises(RefusedError, match="its status is runs"):
+        here.execute(run, plan)
+
+
+def test_an_undo_stops_what_somebody_started_meanwhile(lab):
+    here, run, plan = half_done(lab)
+    undo = undo_of(here, run, plan)
+    assert undo.steps[0].action == "stop_pipeline" and undo.undoes[0] is None
+    here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+    assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
+    assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'

@@ -23,7 +23,8 @@ class Plan:
     `preconditions` must still hold when the run begins. `impact` holds `records` (to be read
     again, by topic) and their `total`. `resources` are what no other run may touch meanwhile.
     `options` are what the scenario was asked with: from them the plan can be built anew. Of an
-    undo, `undoes` has the position, in the run that is undone, of each step.
+    undo, `undoes` has the position, in the run that is undone, of each step; None for a step that
+    takes nothing back.
     """
 
     scenario: str
@@ -35,7 +36,7 @@ class Plan:
     refusals: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
-    undoes: tuple[int, ...] = ()
+    undoes: tuple[int | None, ...] = ()
 
     @property
     def appliable(self) -> bool:

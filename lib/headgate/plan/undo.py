@@ -33,11 +33,13 @@ class Past:
 def build_undo(past: Past, world: World) -> Plan:
     """Return the plan that puts back what the run changed, appliable or not."""
     pipeline = past.plan.pipeline
-    pairs = [
-        (position, _shown(step, world))
+    commands = _commands(pipeline, world)
+    pairs: list[tuple[int | None, Step]] = [
+        (position, _shown(back, world))
         for position, step in reversed(tuple(enumerate(past.plan.steps)))
-        for step in _back(step, past.records.get(position), pipeline, world)
+        for back in _back(step, past.records.get(position), commands)
     ]
+    pairs = [*_stop_first([step for _, step in pairs], commands), *pairs]
     steps = tuple(step for _, step in pairs)
     preconditions = _preconditions(past, steps, world)
     return Plan(
@@ -53,14 +55,36 @@ def build_undo(past: Past, world: World) -> Plan:
     )
 
 
-def _back(
-    step: Step, record: Record | None, pipeline: str | None, world: World
-) -> tuple[Step, ...]:
+def _commands(pipeline: str | None, world: World) -> Commands:
+    registered = world.registered(pipeline) if pipeline else None
+    return registered.commands if registered else Commands()
+
+
+def _stop_first(steps: list[Step], commands: Commands) -> list[tuple[None, Step]]:
+    """Return a stop of its own where a checkpoint would be put back without one before.
+
+    A run that ended before its start step left the pipeline stopped; a person may have started
+    it since.
+    """
+    for step in steps:
+        if isinstance(step, StopPipeline):
+            break
+        if isinstance(step, RestoreCheckpoint):
+            stop = StopPipeline(
+                pipeline=step.pipeline,
+                command=commands.stop,
+                start=commands.start,
+                has_status=commands.status is not None,
+                checkpoint=step.checkpoint,
+            )
+            return [(None, stop)]
+    return []
+
+
+def _back(step: Step, record: Record | None, commands: Commands) -> tuple[Step, ...]:
     """Return the steps that undo `step`, with the commands that are registered now."""
     if record is None or not (record.begun and record.state.may_have_effect):
         return ()
-    registered = world.registered(pipeline) if pipeline else None
-    commands = registered.commands if registered else Commands()
     return tuple(rebind(back, commands) for back in step.undo(record.was))
 
 

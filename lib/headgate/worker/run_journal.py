@@ -36,8 +36,8 @@ class RunJournal:
     def done(self, position: int) -> None:
         """Record that the effect happened and was verified."""
         entries = [(self._run, position, Event.DONE)]
-        if self._undo_of is not None:
-            entries.append((self._undo_of, self._undoes[position], Event.UNDONE))
+        if self._undo_of is not None and (back := self._undoes[position]) is not None:
+            entries.append((self._undo_of, back, Event.UNDONE))
         self._journal.add_all(entries)
 
     def failed(self, position: int, error: str) -> None:

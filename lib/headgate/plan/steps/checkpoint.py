@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.plan.step import Step, Was
-from headgate.plan.world import Checkpoint, Effects, World
+from headgate.plan.world import Checkpoint, Effects, Status, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,8 @@ class SnapshotCheckpoint:
         return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Refuse where the checkpoint is not the planned query's."""
+        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
+        check_stopped(world, self.pipeline)
         check_query(world, self.checkpoint, self.query_id)
 
     def bind(self, effects: Effects) -> Was:
@@ -86,7 +87,8 @@ class ReplaceCheckpoint:
         return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Refuse where the checkpoint is not the planned query's or can't be moved in one step."""
+        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
+        check_stopped(world, self.pipeline)
         if again:
             return
         found = check_query(world, self.checkpoint, self.query_id)
@@ -151,7 +153,8 @@ class RestoreCheckpoint:
         return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Nothing more than `bind` and `verify` prove: only they may read hashes."""
+        """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
+        check_stopped(world, self.pipeline)
 
     def bind(self, effects: Effects) -> Was:
         """Refuse where the old one is not as it was left; decide where the new one goes."""
@@ -241,6 +244,19 @@ def beside(checkpoint: str, word: str, run: str) -> str:
     """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
     path = PurePosixPath(checkpoint)
     return str(path.with_name(f".{path.name}.{word}-{run}"))
+
+
+def check_stopped(world: World, pipeline: str) -> None:
+    """Refuse where the status command no longer says `stopped`, as after a crash or a failure.
+
+    The stop step proved it, but hours may lie between: somebody may have started it by hand.
+    """
+    registered = world.registered(pipeline)
+    if registered is None or registered.commands.status is None:
+        return
+    status = world.status(pipeline)
+    if status is not Status.STOPPED:
+        raise RefusedError(f"{pipeline} was to stay stopped, and its status is {status}: stop it")
 
 
 def check_query(world: World, location: str, query_id: str) -> Checkpoint:
