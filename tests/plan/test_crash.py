@@ -8,6 +8,7 @@ from headgate.errors import RefusedError
 from headgate.gateway.checkpoints import tree_hash
 from headgate.plan.build import build_plan
 from headgate.plan.undo import Past, build_undo
+from headgate.usecases.apply_plan import new_run
 from headgate.usecases.run_records import step_records
 
 
@@ -105,6 +106,7 @@ def test_an_undo_stops_what_somebody_started_meanwhile(lab):
     here, run, plan = half_done(lab)
     undo = undo_of(here, run, plan)
     assert undo.steps[0].action == "stop_pipeline" and undo.undoes[0] is None
+    assert new_run(undo).undo_of == run and new_run(plan).undo_of is None
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.gateway.world import LiveWorld
-from headgate.plan.plan import Plan, dump_plan
+from headgate.plan.plan import UNDO, Plan, dump_plan
 from headgate.store import open_store
 from headgate.store.runs import NewRun
 from headgate.usecases.context import Context
@@ -26,13 +26,13 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
         return store.runs.enqueue(new_run(now), by=by, action="apply")
 
 
-def new_run(plan: Plan, *, undo_of: str | None = None) -> NewRun:
-    """Return the row to queue for a plan."""
+def new_run(plan: Plan) -> NewRun:
+    """Return the row to queue for a plan; that of an undo names the run that it takes back."""
     return NewRun(
         scenario=plan.scenario,
         pipeline=plan.pipeline,
         plan_hash=plan.hash,
         plan=dump_plan(plan),
         resources=plan.resources,
-        undo_of=undo_of,
+        undo_of=plan.options["run"] if plan.scenario == UNDO else None,
     )

@@ -28,4 +28,4 @@ def undo_run(context: Context, run: str, *, by: str) -> str:
     if not plan.appliable:
         raise RefusedError("; ".join(plan.refusals) or f"run {run} left nothing to undo")
     with closing(open_store(context.store_url)) as store:
-        return store.runs.enqueue(new_run(plan, undo_of=run), by=by, action="undo")
+        return store.runs.enqueue(new_run(plan), by=by, action="undo")
