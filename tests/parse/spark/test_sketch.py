@@ -1,6 +1,8 @@
 from headgate.model.topology import NodeKind
 from headgate.model.version import OperatorKind, Sink, Source, StatefulOperator, StateStore
 from headgate.parse.spark.sketch import WARNING, sketch
+from headgate.parse.spark.stateful import JOIN_STORES
+from headgate.parse.spark.topology import store_nodes
 
 
 def operator(number, kind=OperatorKind.AGGREGATE):
@@ -52,3 +54,13 @@ def test_without_any_facts_the_sink_alone_is_drawn():
     drawn = sketch(None, None, None)
     assert [n.id for n in drawn.topology.nodes] == ["sink"]
     assert (drawn.sources, drawn.operators, drawn.warnings) == (None, None, ())
+
+
+def stores(*names):
+    return [n.id for n in store_nodes("op", [StateStore(store=s, operator_id=0) for s in names])]
+
+
+def test_the_store_of_unknown_variables_has_the_id_of_the_first_known_one():
+    (planned,) = stores("default")
+    assert stores("$procTimers_keyToTimestamp", "c", "d")[1] == planned
+    assert len({planned, *stores("c", "d"), *stores(*JOIN_STORES)}) == 6

@@ -15,7 +15,7 @@ from typing import TypeVar
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import OperatorKind, Sink, Source, StatefulOperator
 from headgate.parse.spark.anchors import SINK, node_id
-from headgate.parse.spark.topology import numbered, sink_node, source_node, store_node
+from headgate.parse.spark.topology import numbered, sink_node, source_node, store_nodes
 
 WARNING = (
     "no plan is among the evidence: transforms, keys and repartitions are not known;"
@@ -55,7 +55,7 @@ def sketch(
     nodes += [gap] if gap else []
     for operator in reversed(placed):
         nodes.append(_operator_node(operator))
-        stores = [store_node(operator.node or "", s) for s in operator.stores]
+        stores = store_nodes(operator.node or "", operator.stores)
         nodes += stores
         edges += [Edge(operator.node or "", s.id) for s in stores]
     topology = numbered([*nodes, end], edges)

@@ -13,6 +13,7 @@ from headgate.parse.spark.anchors import SINK, Anchor, Inlet, Shape, node_id
 from headgate.parse.spark.expression import parse
 from headgate.parse.spark.readable import readable
 from headgate.parse.spark.relation import Exchange
+from headgate.parse.spark.stateful import JOIN_STORES
 
 _JOINS = {
     "Inner": "join",
@@ -58,8 +59,19 @@ def _upstream_first(shape: Shape) -> list[Anchor]:
     return order[::-1]
 
 
-def store_node(operator: str, store: StateStore) -> Node:
-    """Return the node of a store; its id comes from the operator's, its name from the engine's."""
+def store_nodes(operator: str, stores: Sequence[StateStore]) -> list[Node]:
+    """Return the nodes of an operator's stores; ids come from the operator's and the store's name.
+
+    A plan knows the store of a transformWithState as `default` and none of its variables, which
+    checkpoints name: the first of them takes the id of that store, so that both agree.
+    """
+    names = [s.store for s in stores]
+    variables = [n for n in names if not n.startswith("$")]
+    first = None if {"default", *JOIN_STORES} & set(names) else next(iter(variables), None)
+    return [_store_node(operator, s, "default" if s.store == first else s.store) for s in stores]
+
+
+def _store_node(operator: str, store: StateStore, place: str) -> Node:
     details = {
         "store": store.store,
         "operator_id": store.operator_id,
@@ -71,7 +83,7 @@ def store_node(operator: str, store: StateStore) -> Node:
         "encoding": store.encoding,
     }
     return Node(
-        id=node_id("store", operator, store.store),
+        id=node_id("store", operator, place),
         kind=NodeKind.STATE_STORE,
         operator="state_store",
         label=store.store,
@@ -111,8 +123,7 @@ def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> No
         _way(anchor.id, slot, inlet, by_slot.get(slot), drawing)
     drawing.nodes[node.id] = node
     operator = known.operators.get(anchor.id)
-    for store in operator.stores if operator else ():
-        made = store_node(anchor.id, store)
+    for made in store_nodes(anchor.id, operator.stores if operator else ()):
         drawing.nodes[made.id] = made
         drawing.edges.append(Edge(anchor.id, made.id))
 
