@@ -12,6 +12,7 @@ from headgate.store import Store, open_store
 from headgate.store.journal import Note
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
+from headgate.usecases.run_plans import undo_begun
 from headgate.usecases.run_records import StepRecord, step_records
 
 
@@ -64,6 +65,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
     records = step_records(store.journal.entries(run))
     changed = any(r.begun and r.state.may_have_effect for r in records.values())
     undone = any(r.state is StepState.UNDONE for r in records.values())
+    resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
     ended = not row.state.is_active
     return RunDetail(
         row=row,
@@ -75,7 +77,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
         undo_of=row.undo_of,
         undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
         can_undo=ended and changed and row.undo_of is None,
-        can_resume=row.state in (RunState.FAILED, RunState.CANCELLED) and not undone,
+        can_resume=resumable and not undo_begun(store, run),
         progress=tuple(store.journal.notes(run)),
     )
 

@@ -8,14 +8,14 @@ from headgate.errors import RefusedError
 from headgate.plan.execute import StepState
 from headgate.store import Store, open_store
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import overtaken
+from headgate.usecases.run_plans import overtaken, undo_begun
 from headgate.usecases.run_records import step_records
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:
     """Queue the run once more and return its id.
 
-    RefusedError in any other state, where it was undone, or where a later run has the same
+    RefusedError in any other state, where an undo of it began, or where a later run has the same
     group or checkpoint.
     """
     with closing(open_store(context.store_url)) as store:
@@ -30,3 +30,7 @@ def _refuse_if_overtaken(store: Store, run: str) -> None:
     records = step_records(store.journal.entries(run)).values()
     if any(r.state is StepState.UNDONE for r in records):
         raise RefusedError(f"run {run} was undone: apply its plan again instead")
+    if begun := undo_begun(store, run):
+        raise RefusedError(
+            f"the undo {begun[0]} of run {run} began: resume that one, or undo again"
+        )

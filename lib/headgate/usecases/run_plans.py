@@ -86,15 +86,23 @@ def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
 
 
 def overtaken(store: Store, row: RunRow, *, but: str | None = None) -> list[str]:
-    """Return which later runs on the same group or checkpoint did something that still stands."""
+    """Return which later runs on the same group or checkpoint did something that still stands.
+
+    An undo counts only against another undo of the same run.
+    """
     resources = store.runs.resources(row.id)
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
     later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
     return [
         f"run {r.id} came later on the same {' and '.join(resources)} and is not undone"
         for r in later
-        if r.undo_of is None and has_effect(store, r.id)
+        if r.undo_of in (None, row.undo_of) and has_effect(store, r.id)
     ]
+
+
+def undo_begun(store: Store, run: str) -> list[str]:
+    """Return which undos of the run began to put things back, also ones that failed at it."""
+    return [r.id for r in store.runs.list() if r.undo_of == run and has_effect(store, r.id)]
 
 
 def has_effect(store: Store, run: str) -> bool:
