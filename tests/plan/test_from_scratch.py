@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from headgate.errors import NotFoundError, PlanFileError, ScenarioError
+from headgate.gateway.checkpoints import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.registry import Commands, Pipeline
 from headgate.model.version import Engine, Sink, Source, Version
@@ -105,6 +106,16 @@ def test_refused_with_the_reason(world, reason):
     plan = plan_of(world)
     assert not plan.appliable
     assert re.search(reason, "; ".join(plan.refusals))
+
+
+def test_a_remote_checkpoint_is_refused_in_a_plan():
+    class RemoteWorld(PaperWorld):
+        def checkpoint(self, location):
+            return read_checkpoint(location)
+
+    pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="s3a://b/ck", commands=BOTH)
+    plan = plan_of(RemoteWorld(pipeline))
+    assert not plan.appliable and "remote file system" in plan.refusals[0]
 
 
 ALLOWED = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headgate.errors import NotFoundError, ScenarioError
+from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
 from headgate.plan.plan import Plan
 from headgate.plan.scenarios import from_scratch
@@ -60,7 +60,11 @@ def build_plan(
     registered = world.registered(pipeline)
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
-    return build(registered, world, version)
+    try:
+        return build(registered, world, version)
+    except RefusedError as error:
+        # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
+        return Plan(scenario=scenario, pipeline=pipeline, refusals=(str(error),))
 
 
 def moved(before: Plan, now: Plan) -> tuple[str, ...]:

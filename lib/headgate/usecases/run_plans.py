@@ -66,6 +66,9 @@ def approved_now(store: Store, world: World, plan: Plan, *, but: str | None = No
         now = fresh_plan(store, world, plan.scenario, plan.pipeline, plan.options, but=but)
     if not plan.appliable:
         raise RefusedError("the plan may not be applied: " + _sentences(plan.refusals))
+    if not now.steps:
+        # Nothing to compare with: the reason says more than that all preconditions are gone.
+        raise RefusedError(_sentences(now.refusals))
     if differences := moved(plan, now):
         raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
     if not now.appliable:
