@@ -97,3 +97,13 @@ def test_a_move_never_overwrites(folder, tmp_path):
         checkpoints.move(folder, tmp_path / "there")
     checkpoints.move(folder, tmp_path / "new")
     assert (tmp_path / "new" / "metadata").exists() and not folder.exists()
+
+
+def test_what_goes_away_while_it_is_hashed_is_a_refusal(folder, monkeypatch):
+    def gone(entry):
+        raise FileNotFoundError(2, "No such file or directory", str(entry))
+
+    (folder / "f").write_text("x")
+    monkeypatch.setattr(checkpoints, "_content", gone)
+    with pytest.raises(RefusedError, match="can't be read: No such file"):
+        checkpoints.tree_hash(folder)

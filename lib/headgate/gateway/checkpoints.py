@@ -39,7 +39,7 @@ def read_checkpoint(location: str) -> Checkpoint | None:
     folder = local_path(location)
     metadata = folder / "metadata"
     try:
-        text = metadata.read_text()
+        text = metadata.read_text(errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -148,10 +148,16 @@ def _fixed(folder: Path) -> str | None:
 def tree_hash(path: Path) -> str | None:
     """Return SHA-256 over the names, kinds and bytes of all below `path`, None without a folder.
 
-    Times and rights are not in it: a query does not read them.
+    Times and rights are not in it: a query does not read them. RefusedError where something can't
+    be read, such as a file that a running query removes meanwhile.
     """
-    if not path.is_dir():
-        return None
+    try:
+        return _tree_hash(path) if path.is_dir() else None
+    except OSError as error:
+        raise RefusedError(f"{error.filename or path} can't be read: {error.strerror}") from error
+
+
+def _tree_hash(path: Path) -> str:
     whole = hashlib.sha256()
     for entry in _entries(path):
         name = os.fsencode(entry.relative_to(path))
