@@ -69,6 +69,8 @@ def check_topics(world: World, planned: Mapping[str, Mapping[str, Any]]) -> None
         topic = now.get(name)
         if topic is None:
             raise RefusedError(f"topic {name} does not exist")
+        if topic.id is None:
+            raise RefusedError(f"the id of topic {name} could not be read: it may be another one")
         if topic.id != facts["id"]:
             raise StalePlanError(f"topic {name} was deleted and made anew since")
         if len(topic.partitions) != facts["partitions"]:

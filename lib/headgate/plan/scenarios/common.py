@@ -34,15 +34,20 @@ def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
 
 
 def topic_refusals(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
-    """Refuse topics that are not there, and those whose beginning could not be read."""
+    """Refuse topics that are not there, and those whose id or beginning could not be read."""
     missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
+    nameless = [
+        f"the id of topic {name} could not be read"
+        for name, topic in sorted(topics.items())
+        if topic.id is None
+    ]
     unread = [
         f"where {name}[{part.number}] begins could not be read"
         for name, topic in sorted(topics.items())
         for part in topic.partitions
         if part.begin is None
     ]
-    return missing + unread
+    return missing + nameless + unread
 
 
 def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
