@@ -67,3 +67,10 @@ def test_a_damaged_version_file_says_where():
 def test_the_sessions_refusal_is_kept():
     version = assemble(gathered(b'{"error":"[UNRESOLVED_COLUMN] no"}'))
     assert version.capture_error == "[UNRESOLVED_COLUMN] no"
+
+
+@pytest.mark.parametrize("part", [b'"sources":5', b'"sources":[1]', b'"sources":[],"sink":"x"'])
+def test_progress_of_another_shape_is_a_warning(part):
+    broken = PROGRESS.replace(b'"sources":[],"sink":{}', part)
+    version = assemble(gathered(PLAN, broken))
+    assert "f1 looks like query progress and can't be read" in version.warnings[0]

@@ -14,6 +14,7 @@ from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.session import (
     Session,
     is_progress,
+    read_reports,
     read_session,
 )
 
@@ -83,10 +84,19 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
         return Piece(PieceKind.PLAN_JSON, path, plan, warnings)
     reports = [r for v in values for r in (v if isinstance(v, list) else [v])]
     if reports and all(map(is_progress, reports)):
-        return Piece(PieceKind.PROGRESS, path, reports, warnings)
+        return _progress(reports, path, warnings)
     if len(values) == 1 and isinstance(values[0], dict):
         return _object(values[0], data, path, warnings)
     return None
+
+
+def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece:
+    try:
+        read_reports(reports)
+    except ValueError as error:
+        broken = f"{path} looks like query progress and can't be read: {error}"
+        return Piece(PieceKind.PROGRESS, path, [], (*warnings, broken))
+    return Piece(PieceKind.PROGRESS, path, reports, warnings)
 
 
 def _values(text: str) -> tuple[list[Any], bool]:

@@ -145,3 +145,21 @@ def test_what_is_a_checkpoint():
 def test_an_offset_log_of_another_version_is_none():
     with pytest.raises(ValueError, match="version"):
         read_offsets(b"v9\n{}\n{}")
+
+
+@pytest.mark.parametrize("line", ["[1]", '"x"', '{"conf":[1]}'])
+def test_an_offset_log_whose_metadata_is_none_is_passed_over(line):
+    found = read(**{"offsets/4": f"v1\n{line}\n-\n-".encode()})
+    assert found.pinned["spark.sql.shuffle.partitions"] == "3"
+    assert "ck/offsets/4 can't be read" in found.warnings[0]
+
+
+@pytest.mark.parametrize("line", ['{"operatorInfo":[1]}', '{"operatorInfo":{"operatorName":[1]}}'])
+def test_operator_metadata_of_another_shape_is_a_warning(line):
+    found = read(**{"state/0/_metadata/metadata": f"v1\n{line}".encode()})
+    assert found.operators[0].name is None
+    assert "operatorInfo" in found.warnings[0]
+
+
+def test_stores_that_are_no_list_are_none():
+    read(**{"state/0/_metadata/metadata": b'v1\n{"stateStoreInfo":5}'})

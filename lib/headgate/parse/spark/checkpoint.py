@@ -159,6 +159,8 @@ def read_offsets(data: bytes) -> OffsetLog:
         raise ValueError("it was not written to its end")
     version = int(lines[0][1:])
     metadata = json.loads(lines[1] or "{}")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):
+        raise ValueError("its metadata is no object")
     read = _named_offsets if version == 2 else _offsets
     return OffsetLog(version, metadata, tuple(read(line) for line in lines[2:]))
 
@@ -257,7 +259,7 @@ def _operators(
 def _operator(reader: _Reader, number: int, pinned: Mapping[str, str]) -> LoggedOperator:
     metadata = _operator_metadata(reader, number) or {}
     families = _families(reader, number)
-    stores = _stores(number, metadata.get("stateStoreInfo") or [], families, pinned)
+    stores = _stores(number, metadata.get("stateStoreInfo"), families, pinned)
     name = (metadata.get("operatorInfo") or {}).get("operatorName")
     text = metadata.get("operatorPropertiesJson") or "{}"
     properties = _json(text) if isinstance(text, str) else {}
@@ -286,6 +288,9 @@ def _metadata(data: bytes) -> dict[str, Any]:
     found = json.loads(lines[1])
     if not isinstance(found, dict):
         raise ValueError("no object in its second line")
+    said = found.get("operatorInfo") or {}
+    if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
+        raise ValueError("its operatorInfo is no object with a name")
     return found
 
 
@@ -310,11 +315,12 @@ def _families(reader: _Reader, number: int) -> dict[str, tuple[Family, ...]]:
 
 def _stores(
     number: int,
-    infos: list[dict[str, Any]],
+    infos: Any,
     families: Mapping[str, tuple[Family, ...]],
     pinned: Mapping[str, str],
 ) -> tuple[StateStore, ...]:
-    said = {str(i.get("storeName")): i for i in infos if isinstance(i, dict)}
+    listed = infos if isinstance(infos, list) else []
+    said = {str(i.get("storeName")): i for i in listed if isinstance(i, dict)}
     partitions = pinned.get("spark.sql.shuffle.partitions", "")
     out = []
     for store in [*said, *(s for s in sorted(families) if s not in said)]:
