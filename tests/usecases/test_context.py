@@ -63,3 +63,8 @@ def test_a_file_of_other_bytes_has_its_line(folder):
         open_context()
     (folder / "headgate.toml").write_bytes(b"\xef\xbb\xbf" + PIPELINE.format("a").encode())
     assert open_context().registry.pipelines
+
+
+def test_a_name_that_no_file_can_have_is_said_like_that(folder):
+    with pytest.raises(NotFoundError, match=r"File name too long, but --config names it"):
+        open_context("x" * 5000)

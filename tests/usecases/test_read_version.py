@@ -1,5 +1,7 @@
 """Evidence by path, URI and pipeline name."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -80,3 +82,20 @@ def test_an_existing_path_wins(context, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("orders").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
     assert read_version(["orders"], context=context).sources[0].format == "json"
+
+
+def test_a_pipe_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    plan = (CASE / "logical.json").read_bytes()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_bytes, plan)
+        assert (
+            read_version([str(pipe)]).topology
+            == read_version([str(CASE / "logical.json")]).topology
+        )
+
+
+def test_a_number_that_no_version_has_is_no_crash(context):
+    with pytest.raises(EvidenceError, match="no pipeline"):
+        read_version(["orders@" + "9" * 30], context=context)

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyarrow import ArrowException, fs
 
@@ -89,7 +90,7 @@ def _errors(location: str) -> Iterator[None]:
     except PermissionError as error:
         raise EvidenceError(f"{location} may not be read: {error.strerror or error}") from error
     except OSError as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = error.strerror or " ".join(str(error).split())[:200]
         if is_uri(location) and not location.startswith("file:"):
             raise UnreachableError(f"{location} did not answer: {reason}") from error
         raise EvidenceError(f"{location} can't be read: {reason}") from error
@@ -110,11 +111,21 @@ def entries(place: Place, relative: str = "") -> tuple[Entry, ...]:
 
 def read(place: Place, most: int = LARGEST) -> bytes:
     """Return a file's bytes; EvidenceError where it is larger than `most`."""
-    with _errors(place.name), place.filesystem.open_input_stream(place.path, compression=None) as s:
-        data: bytes = s.read(most + 1)
+    with _errors(place.name), _opened(place) as stream:
+        data: bytes = stream.read(most + 1)
     if len(data) > most:
         raise EvidenceError(f"{place.name} is larger than {most >> 20} MiB")
     return data
+
+
+def _opened(place: Place) -> AbstractContextManager[Any]:
+    """Open for reading; Python's own `open` also takes what can't seek, as a shell's pipe."""
+    if isinstance(place.filesystem, fs.LocalFileSystem):
+        return Path(place.path).open("rb")
+    stream: AbstractContextManager[Any] = place.filesystem.open_input_stream(
+        place.path, compression=None
+    )
+    return stream
 
 
 def read_many(

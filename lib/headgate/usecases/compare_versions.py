@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
@@ -37,7 +37,8 @@ def compare_versions(
 
 def _read(evidence: Sequence[str], context: Context | None, query: str | None) -> Version:
     """Read files without the store and without Spark: a gate in CI has neither."""
-    if all(Path(e).exists() for e in evidence):
+    # Unlike Path.exists, this is False for what is too long or lies where nobody may look.
+    if all(os.path.exists(e) for e in evidence):  # noqa: PTH110
         version = read_version(evidence, context=context, query=query)
         # As it comes back from a file: a comparison must not see tuples beside lists.
         return load(dump(version), source="the evidence")

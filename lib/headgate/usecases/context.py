@@ -36,9 +36,10 @@ def open_context(config: str | None = None) -> Context:
     named = config or os.environ.get(CONFIG)
     if named:
         said_by = "--config" if config else CONFIG
-        if not Path(named).is_file():
-            raise NotFoundError(f"{named}: no such file, but {said_by} names it")
-        return _opened(Path(named))
+        try:
+            return _opened(Path(named))
+        except NotFoundError as error:
+            raise NotFoundError(f"{error}, but {said_by} names it") from error
     if Path(FILE).is_file():
         return _opened(Path(FILE))
     home = _state_folder(os.environ)
@@ -53,6 +54,8 @@ def _opened(file: Path) -> Context:
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise RegistryError("not UTF-8 text", source=str(file), line=line) from error
+    except (FileNotFoundError, IsADirectoryError):
+        raise NotFoundError(f"{file}: no such file") from None
     except OSError as error:
         raise NotFoundError(f"{file}: {error.strerror}") from error
     registry = registry_file.parse(text, path=str(path), source=str(file), env=os.environ)

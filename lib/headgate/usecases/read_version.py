@@ -15,7 +15,7 @@ from headgate.parse.recognise import TRIED, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.usecases.context import Context
 
-_NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d+)$")
+_NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d{1,18})$")
 
 
 def read_version(
@@ -99,7 +99,9 @@ def _stored(location: str, context: Context | None) -> Version:
     if context is None or pipeline is None:
         known = ", ".join(p.name for p in context.registry.pipelines) if context else ""
         declared = f" (declared are {known})" if known else ""
-        raise EvidenceError(f"{location} is no file, no folder and no pipeline{declared}")
+        raise EvidenceError(
+            f"{location or 'an empty text'} is no file, no folder and no pipeline{declared}"
+        )
     from headgate.store.store import open_store
 
     with closing(open_store(context.store_url)) as store:
