@@ -114,3 +114,18 @@ def test_junit_fails_what_closes_the_gate():
 def test_a_wrong_rename_is_said_in_one_sentence():
     answer = diff("agg_add_column", "--rename=nonsense")
     assert answer.exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("version", "code"), [("4.1.0-SNAPSHOT", 1), ("3.5", 1), ("4", 2), ("9x", 2)]
+)
+def test_a_version_of_spark_that_is_none_is_refused(version, code):
+    result = diff("agg_add_column", f"--spark-version={version}")
+    assert result.exit_code == code
+    assert ("expected a version such as" in result.stderr) == (code == 2)
+
+
+def test_a_path_that_no_file_can_have_is_one_sentence():
+    result = CliRunner().invoke(headgate, ["diff", "--before", "x" * 5000, "--after", "y"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "unexpected" not in result.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from headgate.cli.options import current_context, emit_json, format_option
@@ -10,6 +12,7 @@ from headgate.compat.report import Outcome, Report
 _WORDS = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
 _ALL = (*_WORDS, "mixed", Outcome.NO_EFFECT.word)
 _NEVER = "none"
+_VERSION = re.compile(r"\d+\.\d+(?![^.\-])")
 
 
 def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
@@ -19,6 +22,12 @@ def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str
     if not words or words - set(_ALL):
         raise click.BadParameter(f"expected `none` or some of {', '.join(_ALL)}, comma-separated.")
     return words
+
+
+def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _VERSION.match(value):
+        raise click.BadParameter(f"expected a version such as 4.0 or 3.5.8, found {value!r}.")
+    return value
 
 
 @click.command("diff")
@@ -33,7 +42,9 @@ def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str
     help=f"Close the gate (exit 1) on these: {', '.join(_ALL)}; `none` never does.",
 )
 @click.option("--rename", multiple=True, metavar="KIND:OLD=NEW", help="May repeat.")
-@click.option("--spark-version", metavar="V", help="Judge for this version of Spark.")
+@click.option(
+    "--spark-version", callback=_spark_version, metavar="V", help="Judge for this version of Spark."
+)
 @click.option("--query", metavar="NAME|ID", help="Which query, where evidence holds several.")
 @format_option("markdown", "sarif", "junit")
 def command(

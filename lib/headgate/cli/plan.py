@@ -15,7 +15,7 @@ from headgate.usecases.plan_scenario import plan_scenario
 
 
 @click.command("plan")
-@click.argument("scenario", type=click.Choice([*SCENARIOS, *PLANNED]))
+@click.argument("scenario", type=click.Choice([*SCENARIOS, *PLANNED]), metavar="SCENARIO")
 @click.argument("pipeline")
 @click.option("-o", "--output-file", "file", metavar="PLAN", help="Write the plan to a file.")
 @format_option()
