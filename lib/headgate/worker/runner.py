@@ -107,7 +107,7 @@ class Runner:
             try:
                 row = self._mine(run, attempt)
                 plan = load_plan(row.plan, source=f"run {run}")
-                with closing(self._effects(row, -1)) as effects:
+                with closing(self._effects(row, -1, cancellable=False)) as effects:
                     self._executor(row, plan, effects).roll_back(plan.steps)
             except HeadgateError as error:
                 return str(error)
@@ -126,17 +126,18 @@ class Runner:
     def _executor(self, row: RunRow, plan: Plan, effects: LiveEffects) -> Executor:
         return Executor(effects, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
 
-    def _effects(self, row: RunRow, position: int) -> LiveEffects:
+    def _effects(self, row: RunRow, position: int, *, cancellable: bool = True) -> LiveEffects:
         context = self._context()
         return LiveEffects(
             context.registry,
             context.home,
             run=row.id,
-            pause=self._pause_for(row.id),
+            pause=self._pause_for(row.id, cancellable=cancellable),
             note=lambda message: self._store.journal.note(row.id, position, message),
         )
 
-    def _pause_for(self, run: str) -> Callable[[float], None]:
+    def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
+        """Return the wait; a roll-back is not cancellable: it is what a cancel would want."""
         asked = 0.0
 
         def pause(seconds: float) -> None:
@@ -144,7 +145,7 @@ class Runner:
             deadline = time.monotonic() + seconds
             while True:
                 self._park_if_stopping()
-                if time.monotonic() - asked >= _ASK_SECONDS or seconds == 0:
+                if cancellable and (time.monotonic() - asked >= _ASK_SECONDS or seconds == 0):
                     asked = time.monotonic()
                     self._stop_if_cancelled(run)
                 left = deadline - time.monotonic()
