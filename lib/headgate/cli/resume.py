@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow, who
-from headgate.cli.options import current_context, format_option
+from headgate.cli.follow import as_json, follow, who
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.errors import RefusedError
+from headgate.usecases.list_runs import read_run
 from headgate.usecases.resume_run import resume_run
 
 
@@ -20,5 +22,11 @@ def command(run: str, detach: bool, output: str) -> int:
     resumed, 5 where it failed again.
     """
     context = current_context()
-    resume_run(context, run, by=who())
+    try:
+        resume_run(context, run, by=who())
+    except RefusedError as error:
+        if output == "json":
+            seen = as_json(read_run(context, run))
+            emit_json({**seen, "state": "refused", "error": str(error)})
+        raise
     return follow(context, run, output=output, detach=detach)
