@@ -81,12 +81,19 @@ def _describe(
 def committed(
     admin: AdminClient, ids: Iterable[str], deadline: Deadline
 ) -> tuple[dict[str, tuple[GroupOffset, ...]], dict[str, Any]]:
-    """Return every committed offset by group, and errors by group; the calls run side by side."""
+    """Return every committed offset by group, and errors by group; the calls run side by side.
+
+    A group with an error has either no offsets here, or not those of the partitions in error.
+    """
     futures: dict[str, Any] = {}
     for group in ids:
         request = [ConsumerGroupTopicPartitions(group)]
         futures |= admin.list_consumer_group_offsets(request, request_timeout=deadline.left)
     done, failed = gather(futures, deadline)
+    for group, result in done.items():
+        # Left out in silence, a partition would look as if nothing was ever committed for it.
+        if errors := [tp.error for tp in result.topic_partitions if tp.error is not None]:
+            failed[group] = errors[0]
     return {group: _offsets(result) for group, result in done.items()}, failed
 
 
