@@ -12,8 +12,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── RenameError                      --rename is not KIND:OLD=NEW
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
-│   ├── StalePlanError               the world moved after the plan was built
-│   └── IrreversibleStepError        an undo was asked for, and there is none
+│   └── StalePlanError               the world moved after the plan was built
 ├── UnreachableError                 Kafka, the store or Spark did not answer        exit 4
 ├── StepError                        a step could not be applied or verified         exit 5
 │   └── RunCancelledError            somebody cancelled the run between two steps
@@ -87,10 +86,6 @@ class RefusedError(HeadgateError):
 
 class StalePlanError(RefusedError):
     """A precondition of the plan no longer holds."""
-
-
-class IrreversibleStepError(RefusedError):
-    """An undo was asked for a step that has none."""
 
 
 class UnreachableError(HeadgateError):
