@@ -50,9 +50,10 @@ class Journal:
     """Entries are only ever added, each in a transaction that reached the disk.
 
     BEGUN means that the step's effect may have happened, and holds what its undo needs; DONE
-    that it happened and was verified; FAILED that it was begun and gave up, so the effect may be
-    there in part; UNDONE that another run put the old state back. A step whose last entry is
-    BEGUN or FAILED is in doubt: look at the world before doing anything.
+    that it happened and was verified; FAILED that the step gave up: without a BEGUN before anything
+    was done, after one the effect may be there in part; UNDONE that the old state was put back, by
+    another run or by the run's own roll-back. A step that was BEGUN and is not DONE or UNDONE is
+    in doubt: look at the world before doing anything.
     """
 
     def __init__(self, database: Database) -> None:
