@@ -7,6 +7,7 @@ from headgate.model.version import Engine, Version
 from headgate.parse import version_file
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import PieceKind, recognise
+from headgate.parse.spark.checkpoint import Checkpoint
 
 PLAN = b"== Physical Plan ==\nFileScan json [k#1]\n"
 PROGRESS = b'{"id":"q1","runId":"r","name":"orders","batchId":1,"sources":[],"sink":{}}'
@@ -74,3 +75,22 @@ def test_progress_of_another_shape_is_a_warning(part):
     broken = PROGRESS.replace(b'"sources":[],"sink":{}', part)
     version = assemble(gathered(PLAN, broken))
     assert "f1 looks like query progress and can't be read" in version.warnings[0]
+
+
+def test_several_checkpoints_are_several_queries():
+    found = gathered(PROGRESS + b"\n" + OTHER)
+    found.checkpoints = [(f"ck-{q}", Checkpoint(query_id=q)) for q in ("q2", "q1")]
+    with pytest.raises(EvidenceError, match="2 queries, say which with --query: other, orders"):
+        assemble(found)
+    assert (assemble(found, query="orders").query_id) == "q1"
+    assert not assemble(found, query="orders").warnings
+    found.checkpoints = [(f"ck-{n}", Checkpoint(query_id="q1")) for n in range(2)]
+    assert assemble(found).warnings == ("several checkpoints: ck-0 is used, ck-1 not",)
+
+
+def test_progress_of_another_query_than_the_checkpoints_is_told():
+    found = gathered(PROGRESS)
+    found.checkpoints = [("ck", Checkpoint(query_id="q9"))]
+    version = assemble(found)
+    assert "the progress is of query q1, the checkpoint of q9" in version.warnings
+    assert version.query_id == "q9"

@@ -99,3 +99,9 @@ def test_a_pipe_is_read(tmp_path):
 def test_a_number_that_no_version_has_is_no_crash(context):
     with pytest.raises(EvidenceError, match="no pipeline"):
         read_version(["orders@" + "9" * 30], context=context)
+
+
+def test_a_stored_version_without_a_name_has_its_pipelines(context):
+    with closing(open_store(context.store_url)) as store:
+        store.versions.add("orders", Version(engine=Engine.SPARK), "f")
+    assert read_version(["orders@1"], context=context).name == "orders"

@@ -41,7 +41,8 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
     made = [build_version(spark)] if _says_something(found) else []
     for path, version in versions:
         if not made:
-            made.append(replace(version, warnings=(*version.warnings, *found.warnings)))
+            warnings = (*version.warnings, *found.warnings)
+            made.append(replace(version, name=version.name or found.name, warnings=warnings))
         else:
             made[0] = completed(made[0], version, path)
     if not made:
@@ -68,28 +69,41 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     for piece in _of(found, PieceKind.SETTINGS):
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
-    checkpoint = found.checkpoints[0][1] if found.checkpoints else None
+    reports, checkpoints = _chosen(reports, found, query)
+    checkpoint = checkpoints[0][1] if checkpoints else None
     return Pieces(
         plans=tuple(plans),
         checkpoint=checkpoint,
         session=sessions[0] if sessions else None,
-        reports=_chosen(reports, checkpoint, query),
+        reports=reports,
         settings=settings,
         evidence=_evidence(found),
-        warnings=(*found.warnings, *(w for p in found.pieces for w in p.warnings), *_many(found)),
+        warnings=(
+            *found.warnings,
+            *(w for p in found.pieces for w in p.warnings),
+            *_many(found, checkpoints),
+            *_other_query(reports, checkpoint),
+        ),
         name=found.name,
     )
 
 
-def _many(found: Gathered) -> list[str]:
+def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> list[str]:
     out = []
-    if len(found.checkpoints) > 1:
-        kept, *rest = (path for path, _ in found.checkpoints)
+    if len(checkpoints) > 1:
+        kept, *rest = (path for path, _ in checkpoints)
         out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} not")
     captures = _of(found, PieceKind.CAPTURE)
     if len(captures) > 1:
         out.append(f"several captures: {captures[0].path} is used")
     return out
+
+
+def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> list[str]:
+    wanted = checkpoint.query_id if checkpoint else None
+    if wanted is None or not reports or wanted in {r.query_id for r in reports}:
+        return []
+    return [f"the progress is of query {reports[0].query_id}, the checkpoint of {wanted}"]
 
 
 def _evidence(found: Gathered) -> tuple[Evidence, ...]:
@@ -101,27 +115,29 @@ def _evidence(found: Gathered) -> tuple[Evidence, ...]:
 
 
 def _chosen(
-    reports: Sequence[Report], checkpoint: Checkpoint | None, query: str | None
-) -> tuple[Report, ...]:
-    """Return the reports of the one query that is meant; several need `--query`."""
+    reports: Sequence[Report], found: Gathered, query: str | None
+) -> tuple[tuple[Report, ...], Sequence[tuple[str, Checkpoint]]]:
+    """Return reports and checkpoints of the one query that is meant; several need `--query`.
+
+    Several checkpoints are several queries, but reports of others than the checkpoint's are not
+    what was asked for.
+    """
+    known = {c.query_id: c.query_id for _, c in found.checkpoints if c.query_id}
+    if query is not None or len(known) != 1 or not known.keys() & {r.query_id for r in reports}:
+        known |= {r.query_id: r.name or r.query_id for r in reports}
+    names = ", ".join(known.values())
     if query is not None:
-        same = [r for r in reports if query in (r.query_id, r.name)]
-        if reports and not same:
-            raise EvidenceError(f"no query {query!r} in the evidence; it has {_names(reports)}")
-        return tuple(same)
-    if len(reports) > 1:
-        same = [r for r in reports if checkpoint and r.query_id == checkpoint.query_id]
-        if not same:
-            raise EvidenceError(
-                f"the evidence holds {len(reports)} queries, say which with --query:"
-                f" {_names(reports)}"
-            )
-        return tuple(same)
-    return tuple(reports)
-
-
-def _names(reports: Sequence[Report]) -> str:
-    return ", ".join(r.name or r.query_id for r in reports)
+        meant = {i for i, name in known.items() if query in (i, name)}
+        if known and not meant:
+            raise EvidenceError(f"no query {query!r} in the evidence; it has {names}")
+    elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1):
+        raise EvidenceError(
+            f"the evidence holds {len(known)} queries, say which with --query: {names}"
+        )
+    else:
+        meant = set(known)
+    checkpoints = [(p, c) for p, c in found.checkpoints if c.query_id in (None, *meant)]
+    return tuple(r for r in reports if r.query_id in meant), checkpoints
 
 
 def completed(version: Version, other: Version, path: str) -> Version:
