@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,8 +66,8 @@ class Plan:
         if self.scenario == UNDO:
             return f"headgate undo {self.options['run']}"
         options = "".join(f" --{k.replace('_', '-')} {v}" for k, v in sorted(self.options.items()))
-        file = f"{self.scenario}-{self.pipeline}.json"
-        name = f"{self.scenario} {self.pipeline}{options}"
+        file = shlex.quote(f"{self.scenario}-{self.pipeline}.json".replace("/", "-"))
+        name = f"{self.scenario} {shlex.quote(self.pipeline or '')}{options}"
         return f"headgate plan {name} -o {file} && headgate apply {file}"
 
     def document(self) -> dict[str, Any]:
