@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, NotFoundError
+from headgate.gateway.evidence_files import entries
 from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
@@ -105,3 +106,31 @@ def test_a_stored_version_without_a_name_has_its_pipelines(context):
     with closing(open_store(context.store_url)) as store:
         store.versions.add("orders", Version(engine=Engine.SPARK), "f")
     assert read_version(["orders@1"], context=context).name == "orders"
+
+
+UNREAD = {
+    b"\x28\xb5\x2f\xfd...": "packed with zstd, as event logs are",
+    b'{"Event":"SparkListenerLogStart","Spark Version":"4.2.0"}\n': "an event log",
+    b"Topologies:\n   Sub-topology: 0\n": "the description of a Kafka Streams topology",
+}
+
+
+@pytest.mark.parametrize(("data", "kind"), UNREAD.items(), ids=UNREAD.values())
+def test_evidence_of_a_kind_that_is_not_read_is_called_by_its_name(tmp_path, data, kind):
+    (tmp_path / "x").write_bytes(data)
+    for location in (tmp_path, tmp_path / "x"):
+        with pytest.raises(EvidenceError, match=f"x is {kind}, which this release does not read"):
+            read_version([str(location)])
+
+
+def test_a_folder_that_may_not_be_listed_is_a_warning(tmp_path, monkeypatch):
+    (tmp_path / "plan").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
+    (tmp_path / "locked").mkdir()
+
+    def listed(place, relative=""):
+        if relative:
+            raise EvidenceError("locked may not be read")
+        return entries(place)
+
+    monkeypatch.setattr("headgate.usecases.read_version.entries", listed)
+    assert "locked may not be read" in read_version([str(tmp_path)]).warnings

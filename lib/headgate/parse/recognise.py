@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,6 +41,10 @@ TRIED = (
 )
 
 
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"LZ4Block": "lz4", b"\x82SNAPPY\0": "snappy"}
+_EVENT = re.compile(rb'"Event"\s*:\s*"(?:SparkListener|org\.apache\.spark\.)')
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One recognised file: `value` is what the kind says (plans, reports, a session, ...)."""
@@ -64,6 +69,19 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
         return _json_piece(stripped, data, path)
     plans = read_plans(text) if ("== " in text and " Plan ==" in text) or "Subtree" in text else ()
     return Piece(PieceKind.EXPLAIN, path, plans) if plans else None
+
+
+def not_read_yet(data: bytes) -> str | None:
+    """Return what the bytes are where that is evidence which this release does not read."""
+    for magic, packing in _PACKED.items():
+        if data.startswith(magic):
+            return f"packed with {packing}, as event logs are"
+    head = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"{") and _EVENT.search(head):
+        return "an event log"
+    if head.startswith((b"Topologies:", b"Topology:")) and b"Sub-topology:" in head:
+        return "the description of a Kafka Streams topology"
+    return None
 
 
 def _text(data: bytes) -> str | None:

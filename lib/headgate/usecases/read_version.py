@@ -6,15 +6,17 @@ import re
 from collections.abc import Sequence
 from contextlib import closing
 
-from headgate.errors import EvidenceError, HeadgateError
+from headgate.errors import EvidenceError, ParseError
 from headgate.gateway.checkpoint_files import read_checkpoint_files
 from headgate.gateway.evidence_files import Entry, Place, entries, find, read
 from headgate.model.version import Version
 from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import TRIED, recognise
+from headgate.parse.recognise import TRIED, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.usecases.context import Context
 
+_UNKNOWN = "is of no known kind and was not read"
+_MOST_REASONS = 3
 _NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d{1,18})$")
 
 
@@ -45,21 +47,30 @@ def read_version(
 def _gather(place: Place, found: Gathered) -> None:
     """Add one place; EvidenceError where it holds nothing that is known."""
     if not place.is_folder:
-        piece = recognise(read(place), path=place.name)
+        data = read(place)
+        piece = recognise(data, path=place.name)
         if piece is None:
-            raise EvidenceError(f"{place.name} is no evidence; tried: {', '.join(TRIED)}")
+            reason = _not_read_yet(data) or f"is no evidence; tried: {', '.join(TRIED)}"
+            raise EvidenceError(f"{place.name} {reason}")
         found.pieces.append(piece)
         return
     inside = entries(place)
     if is_checkpoint(e.name for e in inside):
         _checkpoint(place, found)
         return
-    before = (len(found.pieces), len(found.checkpoints))
+    before = (len(found.pieces), len(found.checkpoints), len(found.warnings))
     for entry in inside:
         _entry(place, entry, found)
-    if before == (len(found.pieces), len(found.checkpoints)):
+    if before[:2] == (len(found.pieces), len(found.checkpoints)):
         tried = ", ".join((*TRIED, "a checkpoint"))
-        raise EvidenceError(f"{place.name} holds no evidence; tried: {tried}")
+        reasons = [w for w in found.warnings[before[2] :] if not w.endswith(_UNKNOWN)]
+        reason = f"{place.name} holds no evidence; tried: {tried}"
+        raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
+
+
+def _not_read_yet(data: bytes) -> str | None:
+    kind = not_read_yet(data)
+    return f"is {kind}, which this release does not read" if kind else None
 
 
 def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
@@ -68,20 +79,34 @@ def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
         return
     place = folder.below(entry.name)
     if entry.is_folder:
-        if is_checkpoint(e.name for e in entries(folder, entry.name)):
-            _checkpoint(place, found)
-        else:
-            found.warnings.append(f"{place.name} is a folder of no known kind and was not read")
+        _folder(folder, entry, found)
         return
     try:
-        piece = recognise(read(place), path=place.name)
-    except HeadgateError as error:
+        data = read(place)
+        piece = recognise(data, path=place.name)
+    except (EvidenceError, ParseError) as error:
         found.warnings.append(str(error))
         return
     if piece is None:
-        found.warnings.append(f"{place.name} is of no known kind and was not read")
+        reason = _not_read_yet(data) or _UNKNOWN
+        found.warnings.append(f"{place.name} {reason}")
     else:
         found.pieces.append(piece)
+
+
+def _folder(folder: Place, entry: Entry, found: Gathered) -> None:
+    """Add a folder within a folder: a checkpoint, or a warning."""
+    place = folder.below(entry.name)
+    try:
+        inside = entries(folder, entry.name)
+    except EvidenceError as error:
+        found.warnings.append(str(error))
+        return
+    # What of a checkpoint can't be listed is no warning: a state that is not seen would be none.
+    if is_checkpoint(e.name for e in inside):
+        _checkpoint(place, found)
+    else:
+        found.warnings.append(f"{place.name} is a folder and {_UNKNOWN}")
 
 
 def _checkpoint(place: Place, found: Gathered) -> None:
