@@ -60,3 +60,11 @@ def test_messages_go_to_stderr(tmp_path):
 def test_no_evidence_is_an_error():
     assert isinstance(run("/nowhere").exception, EvidenceError)
     assert run().exit_code == 2
+
+
+def test_brackets_are_text(tmp_path):
+    capture = {"sources": [{"format": "[b]x", "options": {"path": "/data/[/no]"}}], "sink": {}}
+    (tmp_path / "a").write_text(json.dumps(capture))
+    result = run(str(tmp_path / "a"))
+    assert result.exit_code == 0
+    assert result.stdout.count("[b]x") == result.stdout.count("/data/[/no]") == 2

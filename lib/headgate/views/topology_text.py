@@ -90,8 +90,13 @@ def _sources(version: Version) -> Table:
         reads = ", ".join(source.topics) or source.pattern or source.path or ""
         start, now = (_offsets(o) for o in (source.start_offsets, source.offsets))
         name = source.name or f"s{source.position}"
-        table.add_row(name, source.format or "?", reads, start, now)
+        _row(table, name, source.format or "?", reads, start, now)
     return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    """Add cells as they are: a bracket in a path or a list of offsets is no markup."""
+    table.add_row(*map(Text, cells))
 
 
 def _offsets(offsets: object) -> str:
@@ -103,7 +108,8 @@ def _stores(version: Version) -> Table:
     table = Table("id", "operator", "store", "key", "value", title="State", title_justify="left")
     for operator in version.stateful or ():
         for store in operator.stores:
-            table.add_row(
+            _row(
+                table,
                 str(operator.operator_id),
                 operator.name or operator.kind.value,
                 store.store,
