@@ -1,6 +1,9 @@
 """`headgate topology`, as the command line's contract has it."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -68,3 +71,15 @@ def test_brackets_are_text(tmp_path):
     result = run(str(tmp_path / "a"))
     assert result.exit_code == 0
     assert result.stdout.count("[b]x") == result.stdout.count("/data/[/no]") == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_terminal_without_our_signs_gets_the_rest(form):
+    code = "from headgate.cli.main import headgate; headgate()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "topology", str(CASE), "--format", form],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert b"stream_join" in done.stdout

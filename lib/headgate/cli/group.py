@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -62,6 +63,10 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command line and exit by the table of `exit_code`."""
         extra["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            # A locale without a sign that we draw costs that sign, not the answer.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
         sys.exit(_guarded(lambda: super(LazyGroup, self).main(args, *rest, **extra)))
 
 
