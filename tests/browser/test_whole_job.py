@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from running_stack import Stack
 pytestmark = [pytest.mark.browser, pytest.mark.stack]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"
 REFUSED = "headgate.local.demo.orders_by_city:v2"
+AS_JSON = ("--format", "json")
 RUN_SECONDS = 240_000
 
 
@@ -71,30 +73,26 @@ def run_from_scratch(page, shoot, name):
 
 
 def ended(page, state):
-    """Wait for the run's pill to say the state; a run that failed says why at once."""
-    pill = page.locator(".hg-pill", has_text="running").or_(
-        page.locator(".hg-pill", has_text="queued")
-    )
-    page.locator(".hg-steps").first.wait_for(timeout=60_000)
-    pill.first.wait_for(state="detached", timeout=RUN_SECONDS)
-    said = page.locator(".hg-pill").first.inner_text()
-    assert state in said, page.locator(".hg-steps").first.inner_text()
+    """Wait for the run's end; one that went otherwise says why at once."""
+    ends = page.locator(".hg-pill", has_text=re.compile("^(done|failed|refused|cancelled)$"))
+    ends.first.wait_for(timeout=RUN_SECONDS)
+    assert ends.first.inner_text() == state, page.locator(".hg-steps").first.inner_text()
 
 
 def undo(page, shoot, name):
     first = page.url
     page.get_by_role("button", name="Undo …").click()
     page.get_by_role("button", name="Undo it").click(timeout=60_000)
-    until(lambda: page.url != first, 60)
+    page.wait_for_url(lambda url: url != first, timeout=60_000)
     ended(page, "done")
     shoot(page, f"job-{name}-undone")
 
 
 def test_the_landscape_shows_the_running_business(stack, visit, shoot):
     for scheme in ("light", "dark"):
-        page = visit("", scheme=scheme)
-        for topic in ("orders", "payments", "city-revenue"):
-            node(page, f"topic:{topic}").wait_for(timeout=90_000)
+        page = visit("?level=pipelines", scheme=scheme)
+        for topic in ("orders", "payments", "customers", "city-revenue"):
+            node(page, f"topic:{topic}").wait_for(timeout=240_000)
         page.wait_for_timeout(1500)
         shoot(page, f"job-landscape-{scheme}")
     node(page, "topic:city-revenue").click()
@@ -107,6 +105,9 @@ def test_a_click_shows_what_a_state_store_holds(stack, visit, shoot):
     page = visit(f"topology?pipeline={SPARK}")
     stores = page.locator('.graph .node[aria-label^="State store"]')
     stores.first.wait_for(timeout=90_000)
+    shoot(page, "job-topology-opened")
+    page.get_by_role("button", name="Show everything").click()
+    page.wait_for_timeout(500)
     stores.first.click()
     panel = page.locator(".st-key-details")
     panel.get_by_text("HDFSBackedStateStoreProvider").or_(
@@ -128,7 +129,8 @@ def test_the_two_versions_are_compared(stack, visit, shoot):
         shoot(page, f"job-compare-{scheme}")
     said = page.locator(".st-key-details").inner_text().lower()
     assert "window" in said
-    gate = headgate(stack, "diff", "--before", f"{SPARK}@1", "--after", SPARK, "--format", "json")
+    ran = str(int(re.search(r"@(\d+)", captured.stderr + captured.stdout)[1]) - 1)
+    gate = headgate(stack, "diff", "--before", f"{SPARK}@{ran}", "--after", SPARK, *AS_JSON)
     assert gate.returncode == 1, gate.stderr
     report = json.loads(gate.stdout)
     outcomes = {f["outcome"] for f in report["findings"]}
@@ -157,5 +159,5 @@ def test_a_group_is_reset_and_the_reset_undone(stack, visit, shoot):
     page = visit("runs")
     page.locator(".hg-head").wait_for()
     shoot(page, "job-runs")
-    runs = json.loads(headgate(stack, "runs", "--format", "json").stdout)["runs"]
+    runs = json.loads(headgate(stack, "runs", *AS_JSON).stdout)["runs"]
     assert [r["state"] for r in runs] == ["done"] * 4

@@ -84,6 +84,11 @@ def worst_fit(pair: OperatorPair) -> Fit:
     return Fit.UNKNOWN if not fits or Fit.UNKNOWN in fits else Fit.FITS
 
 
+def keys_fit(pair: OperatorPair) -> bool:
+    """Say whether no key schema is refused: what is in the keys is told apart from the values."""
+    return not any(fit(s.stored(KEY), s.planned(KEY)).refused for s in store_pairs(pair))
+
+
 def is_read(c: Comparison, pair: OperatorPair) -> bool:
     """Say whether the engine will read the old state into the new operator at all.
 

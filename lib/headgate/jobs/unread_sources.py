@@ -20,8 +20,16 @@ from headgate.jobs.reflection import case_kept, elements, field
 FILES = frozenset({"json", "csv", "parquet", "orc", "xml", "avro", "text", "binaryfile"})
 # Their schema is fixed, so none has to be declared.
 FIXED_SCHEMA = frozenset({"text", "binaryfile"})
-# Built without a look at the source [run]: the broker is first asked when the query starts.
+# Built without a look at the source [run]: the broker is first asked when the query starts. A
+# batch read of Kafka asks it while the plan is made: an empty table stands for that one.
 NOT_REACHED = frozenset({"kafka", "rate", "rate-micro-batch", "rate-v2", "socket", "pulsar"})
+
+KAFKA_ROWS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    " timestampType int"
+)
+KAFKA_HEADERS = ", headers array<struct<key: string, value: binary>>"
+_KAFKA_TOPICS = ("subscribe", "subscribepattern", "assign")
 
 _TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -71,6 +79,8 @@ class GuardedReader:
         kind = method if method != "load" else str(field(self._reader, "source")).lower()
         if kind in FILES and not _is_data(args):
             return self._build_files(method, kind, *args)
+        if kind == "kafka" and not self._is_streaming():
+            return self._build_kafka_table()
         if kind in NOT_REACHED or kind in FILES:
             return getattr(self._reader, method)(*args)
         return self._build_other(method, kind, *args)
@@ -89,6 +99,18 @@ class GuardedReader:
         seq = self._session._jvm.PythonUtils.toSeq(folders)
         return getattr(self._reader, method)(seq)
 
+    def _build_kafka_table(self) -> Any:
+        """Return an empty table with Kafka's columns, at an address that says which topics."""
+        options = {k.lower(): v for k, v in case_kept(self._options()).items()}
+        topics = next((str(options[k]) for k in _KAFKA_TOPICS if k in options), "")
+        headers = str(options.get("includeheaders", "")).lower() == "true"
+        schema = KAFKA_ROWS + (KAFKA_HEADERS if headers else "")
+        folder = self._folders.instead_of(f"kafka:{topics}")
+        return self._session._jsparkSession.read().schema(schema).parquet(folder)
+
+    def _is_streaming(self) -> bool:
+        return "DataStreamReader" in str(self._reader.getClass().getName())
+
     def _build_other(self, method: str, kind: str, *args: Any) -> Any:
         """Batch: an empty table of the declared schema. Streaming: the format is trusted with it.
 
@@ -99,7 +121,7 @@ class GuardedReader:
         if method == "jdbc" or not self._has_schema():
             paths = _paths(args) or _paths((case_kept(self._options()).get("path"),))
             raise CaptureError(_needs_schema(kind, ", ".join(paths[:1])))
-        if "DataStreamReader" in str(self._reader.getClass().getName()):
+        if self._is_streaming():
             return self._reader.load(*args)
         schema = field(self._reader, "userSpecifiedSchema").get()
         empty = self._session._jvm.java.util.ArrayList()

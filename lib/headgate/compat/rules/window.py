@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.state import is_read
+from headgate.compat.state import is_read, keys_fit
 from headgate.model.version import OperatorKind, Window
 
 _REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
@@ -94,7 +94,14 @@ def _read_aggregates(c: Comparison) -> Iterator[OperatorPair]:
 
 
 def _windows(c: Comparison) -> Iterator[tuple[OperatorPair, Window, Window]]:
-    for pair in _read_aggregates(c):
+    """Yield windows before and after, also where the value is refused.
+
+    Who mends the refused value alone would run into the other window next.
+    """
+    kinds = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
+    for pair in c.operators:
+        if pair.kind not in kinds or not (is_read(c, pair) or keys_fit(pair)):
+            continue
         assert pair.before and pair.after
         if pair.before.window and pair.after.window:
             yield pair, pair.before.window, pair.after.window

@@ -11,6 +11,8 @@ from headgate.parse.spark.words import first_bracket, listed, split
 _NAME = re.compile(r"^name=(?P<name>.*)$")
 _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
 _KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")
+_TABLE_OF_TOPICS = "kafka:"
+"""What a capture writes for the address of a batch read of Kafka, which it does not make."""
 _V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
 EMPTY = "<empty>"
 
@@ -132,6 +134,8 @@ def _relation(node: PlanNode) -> Relation:
     text = node.detail if "Location" in node.detail else _location(node)
     if match := _LOCATION.search(text):
         extra["path"] = match["path"].removesuffix("...")
+    if extra.get("path", "").startswith(_TABLE_OF_TOPICS):
+        return _static_kafka(node, extra["path"].removeprefix(_TABLE_OF_TOPICS))
     if node.name == "Relation" and words:
         extra["table"] = words[-1]
     if schema := _read_schema(node):
