@@ -11,10 +11,19 @@ import threading
 import time
 from collections.abc import Iterable
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from headgate.local.demo.shop import Event, Shop
 from headgate.local.demo.topics import ORDERS, kafka
+
+_LEADER_SECONDS = 30.0
+_NO_LEADER_YET = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._NOENT,
+    KafkaError._UNKNOWN_PARTITION,
+)
 
 HISTORY = 15 * 60.0
 _TICK = 0.5
@@ -52,12 +61,22 @@ def has_orders(bootstrap: str) -> bool:
     """Whether anything was ever written to the orders."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "headgate-demo-feed"})
     try:
-        return any(
-            consumer.get_watermark_offsets(TopicPartition(ORDERS.name, number), timeout=10)[1]
-            for number in range(ORDERS.partitions)
-        )
+        return any(_end(consumer, number) for number in range(ORDERS.partitions))
     finally:
         consumer.close()
+
+
+def _end(consumer: Consumer, number: int) -> int:
+    """Return a partition's end; one that was just created has its leader a moment later."""
+    deadline = time.monotonic() + _LEADER_SECONDS
+    while True:
+        try:
+            partition = TopicPartition(ORDERS.name, number)
+            return int(consumer.get_watermark_offsets(partition, timeout=10)[1])
+        except KafkaException as error:
+            if error.args[0].code() not in _NO_LEADER_YET or time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 KAFKA = "HEADGATE_DEMO_KAFKA"
-_CREATE_SECONDS = 60
 DEFAULT_KAFKA = "127.0.0.1:9092"
+_CREATE_SECONDS = 60
 _BOUNDED = {"retention.ms": "86400000", "retention.bytes": "134217728", "segment.bytes": "16777216"}
 
 
