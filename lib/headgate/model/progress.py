@@ -1,0 +1,61 @@
+"""What a streaming query reported of its batches: a time series, oldest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceProgress:
+    """One source in one batch; rates are rows per second, None where the engine said NaN.
+
+    `start`, `end` and `latest` are for Kafka {topic: {partition: offset}}, else the source's own
+    JSON. `topics` are exact names.
+    """
+
+    description: str
+    topics: tuple[str, ...] = ()
+    start: Any = None
+    end: Any = None
+    latest: Any = None
+    input_rows: int | None = None
+    input_rows_per_second: float | None = None
+    processed_rows_per_second: float | None = None
+    metrics: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorProgress:
+    """One stateful operator in one batch, in the order of the report: `memory_bytes` of state."""
+
+    name: str
+    rows_total: int | None = None
+    rows_updated: int | None = None
+    rows_removed: int | None = None
+    rows_dropped_by_watermark: int | None = None
+    memory_bytes: int | None = None
+    partitions: int | None = None
+    custom: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchProgress:
+    """One progress report. `at` is the batch's begin (ISO 8601, UTC), durations are milliseconds.
+
+    `watermark` is ISO 8601 in UTC, None without one. `output_rows` is None where the sink does not
+    count (Spark's -1).
+    """
+
+    query_id: str
+    run_id: str
+    batch: int
+    at: str
+    name: str | None = None
+    duration_ms: int | None = None
+    durations: dict[str, int] = field(default_factory=dict)
+    watermark: str | None = None
+    sources: tuple[SourceProgress, ...] = ()
+    operators: tuple[OperatorProgress, ...] = ()
+    sink: str | None = None
+    output_rows: int | None = None
