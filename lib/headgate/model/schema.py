@@ -33,7 +33,12 @@ class Schema:
 
 
 def type_text(kind: Any) -> str:
-    """Return Spark's JSON type as one short word, `struct<a:long>` and the like for nested ones."""
+    """Return Spark's JSON type as one short word, `struct<a:long>` and the like for nested ones.
+
+    A type that is not known is `?`.
+    """
+    if kind is None:
+        return "?"
     if isinstance(kind, str):
         return kind
     if not isinstance(kind, dict):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +12,7 @@ from rich.tree import Tree
 from headgate.model.schema import Schema
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
+from headgate.parse.spark.limits import limits_of
 
 _SIGNS = {
     NodeKind.SOURCE: "◀",
@@ -27,7 +30,15 @@ def topology_text(version: Version) -> RenderableType:
         parts.append(_sources(version))
     if version.stateful:
         parts.append(_stores(version))
+    if open_ := limits_of(version):
+        parts.append(_limits(open_))
     return Group(*parts)
+
+
+def _limits(sentences: Sequence[str]) -> Text:
+    """Return what this evidence can't say, a line each."""
+    lines = "".join(f"\n· {sentence}" for sentence in sentences)
+    return Text.assemble(("Not known from this evidence", "italic"), (lines, "dim"))
 
 
 def _heading(version: Version) -> Text:

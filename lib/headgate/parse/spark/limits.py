@@ -1,0 +1,221 @@
+"""Say what the evidence of a version leaves open, and which evidence would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headgate.model.schema import Schema
+from headgate.model.topology import NodeKind
+from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
+
+_CAPTURE = "`headgate capture module:function`"
+_PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch"))
+_FIXED_OPTIONS = frozenset(("local", "memory"))
+
+
+def limits_of(version: Version) -> tuple[str, ...]:
+    """Return one sentence for each thing that is not known, and what would tell it; in fixed order.
+
+    Nothing is a warning here: the evidence is sound and its kind holds no more. What is known to
+    be absent (a query without state) is no limit. For engines other than Spark it is empty.
+    """
+    if version.engine is not Engine.SPARK:
+        return ()
+    return tuple(said for limit in _LIMITS if (said := limit(version)) is not None)
+
+
+def _kinds(version: Version) -> frozenset[str]:
+    return frozenset(e.kind for e in version.evidence)
+
+
+def _is_captured(version: Version) -> bool:
+    return bool(_kinds(version) & {"capture", "watch"})
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _named(sources: Sequence[Source]) -> str:
+    words = [s.name or f"s{s.position}" for s in sources]
+    shown = (
+        _listed(words) if len(words) <= 5 else f"{', '.join(words[:5])} and {len(words) - 5} more"
+    )
+    return f"source {shown}" if len(words) == 1 else f"sources {shown}"
+
+
+def _operators(operators: Sequence[StatefulOperator]) -> str:
+    words = [_operator(o) for o in operators]
+    return (
+        _listed(words) if len(words) <= 5 else f"{', '.join(words[:5])} and {len(words) - 5} more"
+    )
+
+
+def _operator(operator: StatefulOperator) -> str:
+    number = "" if operator.operator_id is None else f" {operator.operator_id}"
+    return f"operator{number} ({operator.name or operator.kind.value})"
+
+
+def _no_plan(version: Version) -> str | None:
+    """Progress, offsets and state tell names and places, no operators between them."""
+    if _kinds(version) & _PLANS:
+        return None
+    return (
+        "What happens between sources and sink is not known:"
+        " explain text, a plan's JSON or an event log tells."
+    )
+
+
+def _sources(version: Version) -> str | None:
+    if version.sources is not None:
+        return None
+    return "The sources are not known: explain text, query progress or the checkpoint tells."
+
+
+def _topics(version: Version) -> str | None:
+    """No plan names the topics: `KafkaTable` and `StreamingRelationV2` print none."""
+    open_ = [s for s in version.sources or () if s.format == "kafka" and not _reads(s)]
+    if not open_:
+        return None
+    return (
+        f"The topics of {_named(open_)} are not known, no plan prints them:"
+        f" query progress, the checkpoint or {_CAPTURE} tells."
+    )
+
+
+def _reads(source: Source) -> bool:
+    return bool(source.topics or source.pattern)
+
+
+def _options(version: Version) -> str | None:
+    """Plans leave out what a reader or writer was given, rates and starting offsets among it."""
+    if _is_captured(version) or (version.sources is None and version.sink is None):
+        return None
+    open_ = [s for s in version.sources or () if not s.options and s.format not in _FIXED_OPTIONS]
+    if not open_ or (version.sink and version.sink.options):
+        return None
+    return (
+        "The options of sources and sink (starting offsets, limits per batch) are not known:"
+        f" {_CAPTURE} tells."
+    )
+
+
+def _state(version: Version) -> str | None:
+    if version.stateful is not None:
+        return None
+    return "Whether there is state is not known: a plan, or the checkpoint with its state, tells."
+
+
+def _physical(version: Version) -> str | None:
+    """Every stateful operator sits on an exchange: where none shows, no physical plan was read."""
+    planned = any(n.kind is NodeKind.REPARTITION for n in version.topology.nodes)
+    if not version.stateful or planned or not _kinds(version) & _PLANS:
+        return None
+    return (
+        "Exchanges and what the planner makes of an operator are not known, a logical plan has"
+        " none: explain text with its physical plan tells."
+    )
+
+
+def _types(version: Version) -> str | None:
+    """Explain text prints the types of the result alone, and nullability nowhere."""
+    open_ = [o for o in version.stateful or () if any(_is_open(s) for s in _schemas(o))]
+    if not open_:
+        return None
+    return (
+        f"Types and nullability of the state of {_operators(open_)} are not all known:"
+        " a plan's JSON of the same session, or the checkpoint, tells."
+    )
+
+
+def _schemas(operator: StatefulOperator) -> list[Schema | None]:
+    return [s for store in operator.stores for s in (store.key_schema, store.value_schema)]
+
+
+def _is_open(schema: Schema | None) -> bool:
+    return schema is None or any(f.type is None or f.nullable is None for f in schema.fields)
+
+
+def _variables(version: Version) -> str | None:
+    """A transformWithState makes its state variables when it runs, not when it is planned."""
+    operators = [
+        o
+        for o in version.stateful or ()
+        if o.kind is OperatorKind.TRANSFORM_WITH_STATE and not o.extra.get("variables")
+    ]
+    if not operators or "checkpoint" in _kinds(version):
+        return None
+    return (
+        f"The state variables, timers and time-to-live of {_operators(operators)} are not known,"
+        " no plan prints them: the checkpoint tells."
+    )
+
+
+def _provider(version: Version) -> str | None:
+    stores = [s for o in version.stateful or () for s in o.stores]
+    if not stores or any(s.provider for s in stores) or version.settings or version.pinned:
+        return None
+    return (
+        "Which state store provider holds the state is not known:"
+        " the checkpoint or the session's settings tell."
+    )
+
+
+def _mode(version: Version) -> str | None:
+    if version.output_mode:
+        return None
+    return (
+        "The output mode is not known, a plan made before its query starts always says Append:"
+        f" {_CAPTURE} or a plan of the running query tells."
+    )
+
+
+def _sink(version: Version) -> str | None:
+    if version.sink and version.sink.format:
+        return None
+    return (
+        f"The sink is not known: query progress, a plan of the running query or {_CAPTURE} tells."
+    )
+
+
+def _trigger(version: Version) -> str | None:
+    if version.trigger:
+        return None
+    return f"The trigger is not known: {_CAPTURE} tells."
+
+
+def _functions(version: Version) -> str | None:
+    hidden = set(version.user_functions) - {f.name for f in version.functions}
+    if not hidden:
+        return None
+    return (
+        f"What the functions {_listed(sorted(hidden))} do is not known,"
+        f" a plan has their names alone: {_CAPTURE} tells Python's."
+    )
+
+
+def _history(version: Version) -> str | None:
+    if version.progress or version.pinned or "checkpoint" in _kinds(version):
+        return None
+    return (
+        "What the query has pinned (shuffle partitions, formats of the state), and how far it is,"
+        " is not known: its checkpoint tells."
+    )
+
+
+_LIMITS: tuple[Callable[[Version], str | None], ...] = (
+    _no_plan,
+    _sources,
+    _topics,
+    _options,
+    _state,
+    _physical,
+    _types,
+    _variables,
+    _provider,
+    _sink,
+    _mode,
+    _trigger,
+    _functions,
+    _history,
+)
