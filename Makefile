@@ -4,7 +4,7 @@ SETUP := @sh scripts/setup.sh
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: run test test-fast check setup
+.PHONY: run test test-fast check bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -24,6 +24,10 @@ check: ## ruff, mypy, and the layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q tests/test_layering.py
+
+bench: ## measure against the peers; writes bench/RESULTS.md (one subject: ARGS=event_log)
+	$(SETUP) python jars
+	@exec $(BIN)/python bench/harness.py $(ARGS)
 
 setup: ## the set-up alone
 	$(SETUP) python jars
