@@ -11,6 +11,7 @@ from typing import Any
 from headgate.model.version import Function
 from headgate.parse.spark.captured_state import captured_operators
 from headgate.parse.spark.checkpoint import LoggedOperator
+from headgate.parse.spark.offset_value import offset_value
 from headgate.parse.spark.secrets import mask, mask_text
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
@@ -188,7 +189,7 @@ def _report(found: Mapping[str, Any]) -> Report:
     return Report(
         query_id=str(found["id"]),
         name=_text(found.get("name")),
-        sources=tuple(_progressed(_mapping(s)) for s in _sequence(found.get("sources"))),
+        sources=tuple(reported_source(_mapping(s)) for s in _sequence(found.get("sources"))),
         operators=tuple(
             (str(o.get("operatorName")), _whole(o.get("numShufflePartitions"))) for o in operators
         ),
@@ -200,7 +201,8 @@ def _whole(found: Any) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _progressed(found: Mapping[str, Any]) -> SourceFacts:
+def reported_source(found: Mapping[str, Any]) -> SourceFacts:
+    """Return what one source of a progress report says; `offsets` are those at the batch's end."""
     described = mask_text(str(found.get("description", "")))
     if match := _SUBSCRIBED.search(described):
         what = match["what"]
@@ -208,9 +210,14 @@ def _progressed(found: Mapping[str, Any]) -> SourceFacts:
         topics = tuple(sorted(t.strip() for t in what.split(",") if t.strip())) if exact else ()
         pattern = what if match["how"] == "SubscribePattern" else None
         return SourceFacts(
-            format="kafka", topics=topics, pattern=pattern, offsets=found.get("endOffset")
+            format="kafka",
+            topics=topics,
+            pattern=pattern,
+            offsets=offset_value(found.get("endOffset")),
         )
     if match := _FILES.search(described):
-        return SourceFacts(format="file", path=match["path"], offsets=found.get("endOffset"))
+        return SourceFacts(
+            format="file", path=match["path"], offsets=offset_value(found.get("endOffset"))
+        )
     kind = "rate" if described.startswith("RateStream") else None
-    return SourceFacts(format=kind, offsets=found.get("endOffset"))
+    return SourceFacts(format=kind, offsets=offset_value(found.get("endOffset")))

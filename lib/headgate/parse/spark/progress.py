@@ -1,0 +1,123 @@
+"""Read one progress report of a streaming query into a batch of its time series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
+from headgate.parse.spark.offset_value import offset_value
+from headgate.parse.spark.secrets import mask_text
+from headgate.parse.spark.session import is_progress, reported_source
+
+_UNCOUNTED = -1
+
+
+def read_progress(found: Mapping[str, Any]) -> BatchProgress:
+    """Return the batch that one report is of; secrets are masked.
+
+    The report is `StreamingQueryProgress.json`, or the `progress` of an event log's
+    QueryProgressEvent, where offsets are JSON within text. Spark 3.5 reports no `batchDuration`:
+    there the trigger's execution time stands for it. ValueError on another shape.
+    """
+    if not is_progress(found):
+        raise ValueError("a progress report has id, runId, batchId and sources")
+    batch, at = _whole(found.get("batchId")), found.get("timestamp")
+    if batch is None or not isinstance(at, str):
+        raise ValueError("a progress report has a whole batchId and a timestamp")
+    durations = _wholes(found.get("durationMs"))
+    sink = _mapping(found.get("sink"))
+    duration = _whole(found.get("batchDuration"))
+    return BatchProgress(
+        query_id=str(found["id"]),
+        run_id=str(found["runId"]),
+        batch=batch,
+        at=at,
+        name=_text(found.get("name")),
+        duration_ms=durations.get("triggerExecution") if duration is None else duration,
+        durations=durations,
+        watermark=_text(_mapping(found.get("eventTime")).get("watermark")),
+        sources=tuple(_source(_mapping(s)) for s in _list(found.get("sources"))),
+        operators=tuple(_operator(_mapping(o)) for o in _list(found.get("stateOperators"))),
+        sink=_text(sink.get("description")),
+        output_rows=_counted(sink.get("numOutputRows")),
+    )
+
+
+def _source(found: Mapping[str, Any]) -> SourceProgress:
+    return SourceProgress(
+        description=mask_text(str(found.get("description", ""))),
+        topics=_topics(found),
+        start=offset_value(found.get("startOffset")),
+        end=offset_value(found.get("endOffset")),
+        latest=offset_value(found.get("latestOffset")),
+        input_rows=_whole(found.get("numInputRows")),
+        input_rows_per_second=_rate(found.get("inputRowsPerSecond")),
+        processed_rows_per_second=_rate(found.get("processedRowsPerSecond")),
+        metrics={k: mask_text(str(v)) for k, v in _mapping(found.get("metrics")).items()},
+    )
+
+
+def _topics(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the topics a Kafka source names; of a pattern, those that it has offsets in."""
+    facts = reported_source(found)
+    if facts.topics or facts.format != "kafka":
+        return facts.topics
+    end = offset_value(found.get("endOffset"))
+    return tuple(sorted(end)) if isinstance(end, dict) else ()
+
+
+def _operator(found: Mapping[str, Any]) -> OperatorProgress:
+    return OperatorProgress(
+        name=str(found.get("operatorName", "unknown")),
+        rows_total=_whole(found.get("numRowsTotal")),
+        rows_updated=_whole(found.get("numRowsUpdated")),
+        rows_removed=_whole(found.get("numRowsRemoved")),
+        rows_dropped_by_watermark=_whole(found.get("numRowsDroppedByWatermark")),
+        memory_bytes=_whole(found.get("memoryUsedBytes")),
+        partitions=_whole(found.get("numShufflePartitions")),
+        custom=_wholes(found.get("customMetrics")),
+    )
+
+
+def _mapping(found: Any) -> Mapping[str, Any]:
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError("an object was expected")
+    return found
+
+
+def _list(found: Any) -> list[Any]:
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise ValueError("a list was expected")
+    return found
+
+
+def _whole(found: Any) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _wholes(found: Any) -> dict[str, int]:
+    numbers = ((str(k), _whole(v)) for k, v in _mapping(found).items())
+    return {k: v for k, v in numbers if v is not None}
+
+
+def _counted(found: Any) -> int | None:
+    """Return the rows that a sink counted; Spark's -1 means that it doesn't count."""
+    rows = _whole(found)
+    return None if rows == _UNCOUNTED else rows
+
+
+def _rate(found: Any) -> float | None:
+    """Return a rate in rows per second; the first batch of a run has none, or NaN."""
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    return float(found) if math.isfinite(found) else None
+
+
+def _text(found: Any) -> str | None:
+    return None if found is None else mask_text(str(found))
