@@ -1,0 +1,1 @@
+"""Kafka Streams' own words: descriptions of topologies, configuration, lists of topics."""
