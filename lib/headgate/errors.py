@@ -2,6 +2,7 @@
 
 HeadgateError                        exit 2 on the command line unless said otherwise
 ├── ParseError                       the input text is not what the parser reads
+│   └── SelectorError                a landscape selector: at which position, what was expected
 ├── EvidenceError                    a path or a name is no evidence that can be read
 ├── RegistryError                    headgate.toml is wrong
 ├── ConfigError                      a setting is none that its client takes
@@ -35,6 +36,16 @@ class ParseError(HeadgateError):
         super().__init__(f"{source}:{line}: {message}")
         self.source = source
         self.line = line
+
+
+class SelectorError(ParseError):
+    """A selector is wrong; `position` counts characters from 1, `expression` is the whole text."""
+
+    def __init__(self, message: str, *, expression: str, position: int) -> None:
+        shown = expression if len(expression) <= 80 else f"{expression[:79]}…"
+        HeadgateError.__init__(self, f"selector `{shown}`, position {position}: {message}")
+        self.source, self.line = "selector", 1
+        self.expression, self.position = expression, position
 
 
 class EvidenceError(HeadgateError):

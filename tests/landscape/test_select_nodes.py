@@ -1,7 +1,7 @@
 import pytest
 
 from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
-from headgate.landscape.select import downstream, neighbours, only, path, search, upstream
+from headgate.landscape.select import neighbours, only, search
 from headgate.model.topology import Edge
 
 IDS = ("topic:a", "p/source", "p/count", "p/store", "p/sink", "topic:b", "group:g", "topic:spare")
@@ -49,20 +49,6 @@ def test_search(text, found):
 )
 def test_neighbours(hops, found):
     assert neighbours(LAND, ["p/count", "nowhere"], hops) == found
-
-
-def test_downstream_and_upstream_leave_the_node_out():
-    assert downstream(LAND, "p/sink") == {"topic:b", "group:g"}
-    assert upstream(LAND, "p/count") == {"topic:a", "p/source"}
-    assert downstream(LAND, "nowhere") == upstream(LAND, "nowhere") == frozenset()
-
-
-def test_a_path_follows_the_data():
-    assert path(LAND, "topic:a", "topic:b") == (
-        *("topic:a", "p/source", "p/count", "p/sink", "topic:b"),
-    )
-    assert path(LAND, "topic:b", "topic:a") == ()
-    assert path(LAND, "topic:a", "nowhere") == ()
 
 
 def test_only_keeps_edges_between_what_is_kept():

@@ -90,7 +90,8 @@ class LandscapePipeline:
     `reads` and `writes` are topic names, sorted. `lag` sums the known partitions, None where no
     partition is known. `lag_from` says where positions come from: `group` (committed to Kafka)
     or `checkpoint` (Spark never commits to Kafka), None where there are none. `captured_at` is
-    that of the version shown, None where there is no version yet. `note` as for a node.
+    that of the version shown, None where there is no version yet. `status` is `running`,
+    `stopped`, `failed` or `unknown`, None where nobody watches it. `note` as for a node.
     """
 
     name: str
@@ -106,6 +107,7 @@ class LandscapePipeline:
     lag: int | None = None
     lag_from: str | None = None
     captured_at: str | None = None
+    status: str | None = None
     note: str | None = None
 
 

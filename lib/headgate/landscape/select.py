@@ -1,11 +1,9 @@
-"""Ask the landscape: find nodes, their surroundings, what lies up- and downstream, a path."""
+"""Look around in the landscape: find nodes by words, their surroundings, a part of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-import networkx as nx
 
 from headgate.landscape.landscape import Landscape, LandscapeNode
 
@@ -30,26 +28,6 @@ def neighbours(landscape: Landscape, ids: Iterable[str], hops: int = 1) -> froze
         edge = {m for n in edge for m in (*graph.pred[n], *graph.succ[n])} - found
         found = found | edge
     return frozenset(found)
-
-
-def downstream(landscape: Landscape, node_id: str) -> frozenset[str]:
-    """Return everything that data of the node can reach, without the node."""
-    graph = landscape.graph()
-    return frozenset(nx.descendants(graph, node_id)) if node_id in graph else frozenset()
-
-
-def upstream(landscape: Landscape, node_id: str) -> frozenset[str]:
-    """Return everything whose data can reach the node, without the node."""
-    graph = landscape.graph()
-    return frozenset(nx.ancestors(graph, node_id)) if node_id in graph else frozenset()
-
-
-def path(landscape: Landscape, start: str, end: str) -> tuple[str, ...]:
-    """Return a shortest way that data takes from `start` to `end`, empty where there is none."""
-    try:
-        return tuple(nx.shortest_path(landscape.graph(), start, end))
-    except (nx.NetworkXNoPath, nx.NodeNotFound):
-        return ()
 
 
 def only(landscape: Landscape, ids: Iterable[str]) -> Landscape:

@@ -12,7 +12,7 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PartitionLag,
 )
-from headgate.landscape.select import downstream
+from headgate.landscape.paths import downstream
 from headgate.ui import markup
 from headgate.ui.details import detail_rows, neighbours, plain
 from headgate.ui.markup import Code, Rows
@@ -169,16 +169,6 @@ def _lag(positions: tuple[PartitionLag, ...]) -> None:
 
 def _downstream(landscape: Landscape, node_id: str) -> None:
     """Say who is affected: pipelines and groups that data flows to from here."""
-    starts = [node_id]
-    if node_id.startswith(PIPELINE):
-        pipeline = landscape.pipeline(node_id.removeprefix(PIPELINE))
-        starts = list(pipeline.nodes) if pipeline else []
-    reached = frozenset[str]().union(*(downstream(landscape, s) for s in starts))
-    own = {n.pipeline for s in starts if (n := landscape.node(s))}
-    names = dict.fromkeys(
-        n.pipeline or n.label
-        for n in landscape.nodes
-        if n.id in reached and n.kind != "topic" and n.pipeline not in own - {None}
-    )
-    if names:
+    reach = downstream(landscape, node_id)
+    if names := (*reach.pipelines, *reach.groups):
         st.html(markup.section("Feeds, directly or not") + markup.bullets(names))

@@ -1,0 +1,51 @@
+"""Loose ends: topics that nobody uses, internal topics without an owner, undeclared groups."""
+
+from __future__ import annotations
+
+from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
+
+INTERNAL_ENDS = (
+    "-changelog",
+    "-repartition",
+    "-subscription-registration-topic",
+    "-subscription-response-topic",
+)
+"""How Kafka Streams ends the names of internal topics; the last two belong to foreign-key joins."""
+
+
+def is_internal_name(topic: str) -> bool:
+    """Whether a topic is named like an internal one of Kafka Streams; proves no owner."""
+    return topic.endswith(INTERNAL_ENDS)
+
+
+def unused(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
+    """Topics that no declared pipeline writes and that nobody reads; internal ones apart."""
+    return tuple(t for t in _plain(landscape) if not t.writers and not t.readers)
+
+
+def unread(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
+    """Topics that a pipeline writes and neither a pipeline nor a group reads."""
+    return tuple(t for t in _plain(landscape) if t.writers and not t.readers)
+
+
+def unwritten(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
+    """Topics that are read and that no declared pipeline writes: producers are not known."""
+    return tuple(t for t in _plain(landscape) if t.readers and not t.writers)
+
+
+def unowned_topics(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
+    """Topics named like internal ones of Kafka Streams that are no known pipeline's."""
+    return tuple(t for t in landscape.topics if is_internal_name(t.name) and not t.owner)
+
+
+def undeclared_groups(landscape: Landscape) -> tuple[LandscapeGroup, ...]:
+    """Kafka's groups that no pipeline of the registry declares."""
+    return tuple(g for g in landscape.groups if not g.is_declared)
+
+
+def _plain(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
+    return tuple(
+        t
+        for t in landscape.topics
+        if not t.internal and not t.owner and not is_internal_name(t.name)
+    )
