@@ -1,0 +1,134 @@
+"""Read Spark's event log: its application, every run of every streaming query, their plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headgate.parse.spark.event_log_events import KINDS, Event, JobStart, decode
+from headgate.parse.spark.event_log_gather import Application, Gatherer, Keep
+from headgate.parse.spark.event_log_lines import kind_of
+from headgate.parse.spark.event_log_runs import QueryRun
+
+MOST_REPORTS = 20_000
+_NAMES_QUERY = b'"sql.streaming.queryId"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLog:
+    """What one log says; `runs` are in the order of their first event.
+
+    A run's `application` is an index into `applications`. What can't be read is in `warnings`.
+    """
+
+    path: str
+    applications: tuple[Application, ...] = ()
+    runs: tuple[QueryRun, ...] = ()
+    events: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    path: str
+    line: int
+    reason: str
+
+
+class EventLogReader:
+    """Reads one log from one or several files; `keep` says of which queries to keep progress.
+
+    Memory holds the newest report and the distinct plans of each run, and of the queries asked
+    for the newest `most` reports a run.
+    """
+
+    def __init__(self, path: str, keep: Keep | None = None, most: int = MOST_REPORTS) -> None:
+        self._path = path
+        self._gatherer = Gatherer(keep, most)
+        self._first: _Unread | None = None
+        self._cut: list[_Unread] = []
+        self._unread = 0
+        self._events = 0
+
+    def read(self, lines: Iterable[bytes], path: str) -> None:
+        """Read the lines of one file; what can't be read is counted, never raised."""
+        number, line = 0, b""
+        problem: str | None = None
+        kind: bytes | None = None
+        for line in lines:
+            if problem is not None:
+                self._miss(_Unread(path, number, problem))
+                problem = None
+            number += 1
+            kind = kind_of(line)
+            event = KINDS.get(kind) if kind is not None else None
+            if event is not None:
+                problem = self._take(line, event)
+            elif kind is not None:
+                self._events += 1
+            elif line.strip():
+                problem = "is no event"
+        if number and problem is None and kind not in KINDS:
+            problem = _problem(line)
+            self._events -= problem is not None
+        if problem is not None:
+            self._cut.append(_Unread(path, number, problem))
+
+    def _take(self, line: bytes, event: type[Event]) -> str | None:
+        """Take one event; return what is wrong with it."""
+        if event is JobStart and not (self._gatherer.wants_jobs and _NAMES_QUERY in line):
+            self._events += 1
+            return None
+        try:
+            self._gatherer.take(decode(line, event))
+        except (ValueError, RecursionError) as error:
+            return str(error)
+        self._events += 1
+        return None
+
+    def _miss(self, unread: _Unread) -> None:
+        self._unread += 1
+        self._first = self._first or unread
+
+    def result(self) -> EventLog:
+        """Return everything that was readable."""
+        applications, runs, warnings = self._gatherer.result()
+        return EventLog(
+            path=self._path,
+            applications=applications,
+            runs=runs,
+            events=self._events,
+            warnings=(*self._unreadable(), *(f"{self._path} {w}" for w in warnings)),
+        )
+
+    def _unreadable(self) -> list[str]:
+        """Say in one sentence a kind what could not be read, and where."""
+        out = []
+        if self._first is not None:
+            at = self._first
+            many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
+            out.append(
+                f"{self._path}: {many} no event that can be read,"
+                f" the first {at.path}:{at.line} ({at.reason})"
+            )
+        for at in self._cut:
+            out.append(f"{at.path}:{at.line}: the last line is cut, what stands before it was read")
+        return out
+
+
+def read_event_log(
+    lines: Iterable[bytes], *, path: str, keep: Keep | None = None, most: int = MOST_REPORTS
+) -> EventLog:
+    """Return what the lines of one log say; nothing in them raises."""
+    reader = EventLogReader(path, keep, most)
+    reader.read(lines, path)
+    return reader.result()
+
+
+def _problem(line: bytes) -> str | None:
+    """Say what is wrong with a line whose event is not read."""
+    try:
+        decode(line, Event)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None

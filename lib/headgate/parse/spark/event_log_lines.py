@@ -1,0 +1,61 @@
+"""Cut an event log into lines, and tell an event's kind from the first bytes of its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+LONGEST = 64 << 20
+_HEAD = 4096
+_BEGIN = b'{"Event":"'
+_WORD = len(_BEGIN)
+_LONGEST_WORD = 200
+_EVENT = re.compile(rb'\s*\{(?:[^\n]{0,2000}?,)?\s*"Event"\s*:\s*"([\w.$]{1,200})"')
+_SPARKS = re.compile(
+    rb'(?m)^[ \t]*\{(?:[^\n]{0,2000}?,)?\s*"Event"\s*:\s*"(?:SparkListener|org\.apache\.spark\.)'
+)
+
+
+def split_lines(chunks: Iterable[bytes], longest: int = LONGEST) -> Iterator[bytes]:
+    """Yield the lines without their ends, the last one as far as it goes.
+
+    No more than one line is held. Of a line longer than `longest` bytes only the first 4,096 are
+    yielded: its event's kind still shows, and memory stays bounded.
+    """
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        first, *rest = chunk.split(b"\n")
+        if size <= longest:
+            held.append(first)
+        size += len(first)
+        if not rest:
+            continue
+        yield _whole(held, size, longest)
+        last = rest.pop()
+        yield from rest
+        held, size = [last], len(last)
+    if size:
+        yield _whole(held, size, longest)
+
+
+def _whole(held: list[bytes], size: int, longest: int) -> bytes:
+    line = held[0] if len(held) == 1 else b"".join(held)
+    return line if size <= longest else line[:_HEAD]
+
+
+def kind_of(line: bytes) -> bytes | None:
+    """Return an event's kind, None where the line is no event; nothing is decoded for it.
+
+    Spark writes `Event` first; a log that another program wrote again may have it further on.
+    """
+    if line.startswith(_BEGIN):
+        end = line.find(b'"', _WORD, _WORD + _LONGEST_WORD)
+        return line[_WORD:end] if end > 0 else None
+    match = _EVENT.match(line, 0, _HEAD)
+    return match[1] if match else None
+
+
+def holds_events(head: bytes) -> bool:
+    """Whether the first bytes of a file have a line with an event of Spark's."""
+    return bool(_SPARKS.search(head.removeprefix(b"\xef\xbb\xbf")))
