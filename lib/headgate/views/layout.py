@@ -24,6 +24,8 @@ From left to right reads best; downwards, edges enter the boxes through their ti
 READABLE = 0.7
 """Below this zoom a picture is not shown whole at first, which counts against it."""
 CLIPPED = 0.8
+MANY = 600
+"""More nodes than this are laid out in one direction only: none of them shows all readably."""
 LONELY_WIDTH = 1100.0
 """Nodes without edges fill rows of at least this width."""
 
@@ -95,11 +97,14 @@ def best_layout(
     box_widths: Mapping[str, float] | None = None,
     spacing: Spacing = Spacing(),
 ) -> Layout:
-    """Return the layout that shows largest in `view`, of all directions; deterministic."""
+    """Return the layout that shows largest in `view`, of all directions; deterministic.
+
+    Above `MANY` items it is the one from left to right.
+    """
     pairs = list(dict.fromkeys(edges))
     candidates = [
         lay_out(items, pairs, inner=i, outer=o, box_widths=box_widths, spacing=spacing)
-        for i, o in WORTH
+        for i, o in (WORTH if len(items) <= MANY else list(WORTH)[:1])
     ]
     return max(candidates, key=lambda c: round(_worth(c, view), 6))
 

@@ -9,6 +9,9 @@ from headgate.views.layered.graph import Link, Rows
 
 SWEEPS = 12
 TRANSPOSE_ROUNDS = 4
+LARGE = 1500
+"""From this many nodes and bends on, nobody tells a few crossings more, but everybody waits."""
+LARGE_SWEEPS = 6
 OUT_OF_LEAN = 2
 """What it costs to stand on the wrong side, in crossings."""
 
@@ -21,11 +24,13 @@ def order_rows(rows: Rows, lean: Sequence[int], extent: Sequence[float]) -> None
     """
     search = _Search(rows, lean, extent)
     best, fewest = [list(r) for r in rows.rows], search.cost()
-    for sweep in range(SWEEPS):
+    is_large = len(rows.up) > LARGE
+    for sweep in range(LARGE_SWEEPS if is_large else SWEEPS):
         if not fewest:
             break
         search.sweep(downwards=sweep % 2 == 0, median=sweep % 4 < 2)
-        search.transpose()
+        if not is_large:
+            search.transpose()
         cost = search.cost()
         if cost < fewest:
             best, fewest = [list(r) for r in rows.rows], cost
