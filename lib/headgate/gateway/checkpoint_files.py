@@ -1,42 +1,154 @@
-"""Collect the files of a Spark checkpoint that say something, and leave the state data alone."""
+"""Read the files of a checkpoint that say something, and leave the state data alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
-from headgate.gateway.evidence_files import Entry, Place, entries, read_many
+from headgate.errors import EvidenceError
+from headgate.gateway.evidence_files import Entry, Place, entries, names, read_many, together
 from headgate.parse.spark.checkpoint import batches
 
 _LARGEST = 32 << 20
+_SOURCE_FILES = 2
+_SCHEMA_FILE = re.compile(r"^\d+_[^/.]+$")
 
 
 def read_checkpoint_files(folder: Place) -> tuple[dict[str, bytes], list[str], list[str]]:
     """Return contents by relative path, all names that matter, and a sentence for each failure.
 
-    A log contributes its newest two files, its newest committed one and its names; a state
-    operator its metadata and the schemas of partition 0. That is a listing for each log and each
-    store, however long the query has run.
+    A log contributes its newest files, its newest committed one and its names; a state operator
+    its metadata, the schemas of one partition and the names of that partition's files. That is a
+    listing for each log and for each store of one partition, however long the query has run and
+    however many partitions it has.
     """
-    offsets, commits = (_names(entries(folder, d)) for d in ("offsets", "commits"))
-    listing = [
-        *_names(entries(folder)),
-        *(f"offsets/{n}" for n in offsets),
-        *(f"commits/{n}" for n in commits),
-        *_sources(folder),
-        *_state(folder),
-    ]
+    found = _Listing(folder)
+    listing = found.whole()
     wanted = [p for p in listing if _is_wanted(p)]
-    wanted += _newest(offsets, commits)
+    wanted += _newest(found.offsets, found.commits)
     data, failures = read_many(folder, dict.fromkeys(wanted), _LARGEST)
-    return data, listing, failures
+    return data, listing, [*found.failures, *failures]
 
 
-def _names(found: Iterable[Entry]) -> list[str]:
-    return [e.name for e in found if not e.is_folder]
+def read_log_files(folder: Place, newest: int | None) -> tuple[dict[str, bytes], list[str]]:
+    """Return both logs' files by relative path, and a sentence for each failure.
+
+    Only the newest batches where a number is given.
+    """
+    found = _Listing(folder)
+    wanted = []
+    for log in ("offsets", "commits"):
+        numbers = batches(found.files_of(log))
+        wanted += [f"{log}/{n}" for n in (numbers if newest is None else numbers[-newest:])]
+    data, failures = read_many(folder, wanted, _LARGEST)
+    return data, [*found.failures, *failures]
+
+
+class _Listing:
+    """The names in a checkpoint; a folder that can't be listed costs a sentence."""
+
+    def __init__(self, folder: Place) -> None:
+        self.folder = folder
+        self.failures: list[str] = []
+        self.offsets: list[str] = []
+        self.commits: list[str] = []
+
+    def whole(self) -> list[str]:
+        """Return every name that matters, relative to the checkpoint."""
+        self.offsets, self.commits = together(self.folder, self.files_of, ["offsets", "commits"])
+        return [
+            *self.files_of(""),
+            *(f"offsets/{n}" for n in self.offsets),
+            *(f"commits/{n}" for n in self.commits),
+            *self._sources(),
+            *self._state(),
+        ]
+
+    def files_of(self, relative: str) -> list[str]:
+        """Return the names of a folder's files, hidden ones (`.1.crc`, drafts) left out."""
+        try:
+            return [n for n in names(self.folder, relative) if n[:1] != "."]
+        except EvidenceError as error:
+            self.failures.append(str(error))
+            return []
+
+    def _entries(self, relative: str) -> Sequence[Entry]:
+        try:
+            return [e for e in entries(self.folder, relative) if e.name[:1] != "."]
+        except EvidenceError as error:
+            self.failures.append(str(error))
+            return ()
+
+    def _sources(self) -> list[str]:
+        """Return the logs of the sources: the first file and the newest one with all before it."""
+        folders = [f"sources/{e.name}" for e in self._entries("sources") if e.is_folder]
+        logs = together(self.folder, self.files_of, folders)
+        return [f"{p}/{n}" for p, log in zip(folders, logs, strict=True) for n in _of_source(log)]
+
+    def _state(self) -> list[str]:
+        found = self._entries("state")
+        operators = [f"state/{e.name}" for e in found if e.is_folder and e.name.isdigit()]
+        paths = together(self.folder, self._operator, operators)
+        return [path for each in paths for path in each]
+
+    def _operator(self, base: str) -> list[str]:
+        """Return an operator's files; each of its partitions stands as a name with a slash."""
+        found = self._entries(base)
+        kinds = {e.name for e in found if e.is_folder}
+        partitions = sorted((k for k in kinds if k.isdigit()), key=int)
+        out = [f"{base}/{p}/" for p in partitions]
+        out += [f"{base}/{e.name}" for e in found if not e.is_folder]
+        if "_metadata" in kinds:
+            out += self._metadata(f"{base}/_metadata")
+        if "_stateSchema" in kinds:
+            out += self._schemas(f"{base}/_stateSchema")
+        return out + (self._partition(f"{base}/{partitions[0]}") if partitions else [])
+
+    def _metadata(self, path: str) -> list[str]:
+        found = self._entries(path)
+        out = [f"{path}/{e.name}" for e in found if e.name == "metadata"]
+        if any(e.name == "v2" and e.is_folder for e in found):
+            numbers = batches(self.files_of(f"{path}/v2"))
+            out += [f"{path}/v2/{n}" for n in numbers[-2:]]
+        return out
+
+    def _schemas(self, path: str) -> list[str]:
+        stores = [e.name for e in self._entries(path) if e.is_folder]
+        return [
+            f"{path}/{store}/{n}"
+            for store in stores
+            for n in self.files_of(f"{path}/{store}")
+            if _SCHEMA_FILE.match(n)
+        ]
+
+    def _partition(self, path: str) -> list[str]:
+        """Return the names in one partition: its own, or those of each store below it."""
+        out = []
+        for entry in self._entries(path):
+            inner = f"{path}/{entry.name}"
+            if not entry.is_folder:
+                out.append(inner)
+            elif entry.name == "_metadata":
+                out += [f"{inner}/{n}" for n in self.files_of(inner) if n == "schema"]
+            elif entry.name != "SSTs":
+                out += self._store(inner)
+        return out
+
+    def _store(self, path: str) -> list[str]:
+        found = self._entries(path)
+        out = [f"{path}/{e.name}" for e in found if not e.is_folder]
+        if any(e.name == "_metadata" for e in found):
+            inner = f"{path}/_metadata"
+            out += [f"{inner}/{n}" for n in self.files_of(inner) if n == "schema"]
+        return out
 
 
 def _is_wanted(path: str) -> bool:
-    return path == "metadata" or path.startswith(("sources/", "state/"))
+    if path.endswith("/"):
+        return False
+    if path.startswith("state/"):
+        return "/_metadata/" in path or "/_stateSchema/" in path
+    return path == "metadata" or path.startswith("sources/")
 
 
 def _newest(offsets: list[str], commits: list[str]) -> list[str]:
@@ -46,49 +158,9 @@ def _newest(offsets: list[str], commits: list[str]) -> list[str]:
     return [*(f"offsets/{b}" for b in sorted(numbers)), *(f"commits/{b}" for b in done[-1:])]
 
 
-def _sources(folder: Place) -> list[str]:
-    names = [e.name for e in entries(folder, "sources") if e.is_folder]
-    return [
-        f"sources/{n}/0"
-        for n in names
-        if any(e.name == "0" for e in entries(folder, f"sources/{n}"))
-    ]
-
-
-def _state(folder: Place) -> list[str]:
-    operators = [e.name for e in entries(folder, "state") if e.is_folder and e.name.isdigit()]
-    return [path for number in operators for path in _operator(folder, f"state/{number}")]
-
-
-def _operator(folder: Place, base: str) -> list[str]:
-    found = entries(folder, base)
-    kinds = {e.name for e in found if e.is_folder}
-    out = [f"{base}/{e.name}" for e in found if not e.is_folder]
-    if "_metadata" in kinds:
-        out += _metadata(folder, f"{base}/_metadata")
-    if "_stateSchema" in kinds:
-        for store in (e.name for e in entries(folder, f"{base}/_stateSchema") if e.is_folder):
-            path = f"{base}/_stateSchema/{store}"
-            out += [f"{path}/{n}" for n in _names(entries(folder, path)) if n[:1].isdigit()]
-    partition = min((k for k in kinds if k.isdigit()), key=int, default=None)
-    return out + (_partition(folder, f"{base}/{partition}") if partition is not None else [])
-
-
-def _metadata(folder: Place, path: str) -> list[str]:
-    found = entries(folder, path)
-    out = [f"{path}/{e.name}" for e in found if e.name == "metadata"]
-    if any(e.name == "v2" and e.is_folder for e in found):
-        numbers = batches(_names(entries(folder, f"{path}/v2")))
-        out += [f"{path}/v2/{n}" for n in numbers[-2:]]
-    return out
-
-
-def _partition(folder: Place, path: str) -> list[str]:
-    """Return the schema files of one partition: its own, or one of each store below it."""
-    folders = [e.name for e in entries(folder, path) if e.is_folder and e.name != "SSTs"]
-    out = []
-    for name in folders:
-        inner = path if name == "_metadata" else f"{path}/{name}"
-        if any(e.name == "schema" for e in entries(folder, f"{inner}/_metadata")):
-            out.append(f"{inner}/_metadata/schema")
-    return out
+def _of_source(log: Iterable[str]) -> list[str]:
+    """Return what of a source's log is read: its first entry, and the newest of a file source."""
+    kept = [n for n in log if n.removesuffix(".compact").isdigit()]
+    ordered = sorted(kept, key=lambda n: int(n.removesuffix(".compact")))
+    first = [n for n in ordered if n in ("0", "0.compact")][:1]
+    return [*first, *(n for n in ordered[-_SOURCE_FILES:] if n not in first)]

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from pyarrow import ArrowException, fs
+from typing import BinaryIO, Protocol, TypeVar
 
 from headgate.errors import EvidenceError, UnreachableError
+from headgate.gateway.addresses import is_uri as is_uri
+from headgate.gateway.addresses import without_secret
+from headgate.gateway.local_files import LocalFiles
 
-_URI = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
-_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
 LARGEST = 256 << 20
 _AT_ONCE = 16
+T = TypeVar("T")
+Settings = Mapping[str, Mapping[str, str]]
+
+
+class Files(Protocol):
+    """What is asked of a file system; each call raises OSError, PermissionError or ValueError."""
+
+    def is_folder(self, path: str) -> bool | None:
+        """Return whether the path is a folder, None where nothing is there."""
+
+    def listed(self, path: str) -> list[tuple[str, bool]]:
+        """Return names and whether they are folders; none where the folder does not exist."""
+
+    def opened(self, path: str) -> BinaryIO:
+        """Open a file for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +40,13 @@ class Entry:
 
     name: str
     is_folder: bool
-    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A file or folder: its file system, its path there, and the name that a person gave it."""
 
-    filesystem: fs.FileSystem
+    files: Files
     path: str
     name: str
     is_folder: bool
@@ -42,90 +54,86 @@ class Place:
     def below(self, relative: str) -> Place:
         """Return the place of a file below this folder; whether it exists is not asked."""
         path, name = (f"{p.rstrip('/')}/{relative}" for p in (self.path, self.name))
-        return Place(self.filesystem, path, name, False)
+        return Place(self.files, path, name, False)
 
 
-def is_uri(location: str) -> bool:
-    """Whether a location names a file system by its scheme."""
-    return bool(_URI.match(location)) or location.startswith("file:/")
-
-
-def find(location: str) -> Place | None:
+def find(location: str, settings: Settings | None = None) -> Place | None:
     """Return the place, None where nothing is there.
 
-    Raises UnreachableError where a remote file system does not answer, EvidenceError where the
-    address itself is wrong.
+    `settings` are those of `[file_systems]` by scheme. Raises UnreachableError where a remote file
+    system does not answer, EvidenceError where the address itself is wrong or may not be read.
     """
     if not is_uri(location) and ("\0" in location or not location):
         return None
     with _errors(location):
-        filesystem, path = _filesystem(location)
-        info = filesystem.get_file_info(path)
-        if info.type == fs.FileType.NotFound:
+        files, path = _opened(location, settings or {})
+        is_folder = files.is_folder(path)
+        if is_folder is None:
             return None
-        return Place(filesystem, path, location, info.type == fs.FileType.Directory)
+        return Place(files, path, without_secret(location), is_folder)
 
 
-def _filesystem(location: str) -> tuple[fs.FileSystem, str]:
+def _opened(location: str, settings: Settings) -> tuple[Files, str]:
     if not is_uri(location):
-        return fs.LocalFileSystem(), str(Path(location).absolute())
-    scheme, _, rest = location.partition(":")
-    if scheme == "file":
-        path = "/" + rest.lstrip("/")
-        return fs.LocalFileSystem(), path
-    found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(
-        f"{_SCHEMES.get(scheme, scheme)}:{rest}"
-    )
-    return found
+        return LocalFiles(), str(Path(location).absolute())
+    if location.startswith("file:"):
+        return LocalFiles(), "/" + location.removeprefix("file:").lstrip("/")
+    # What reads remote file systems costs half a second to import.
+    from headgate.gateway.remote_files import open_remote
+
+    return open_remote(location, settings)
 
 
 @contextmanager
 def _errors(location: str) -> Iterator[None]:
     """Turn what file systems raise into ours: a wrong address, or one that does not answer."""
+    shown = without_secret(location)
     try:
         yield
-    except (ValueError, TypeError, NotImplementedError, ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise EvidenceError(f"{location} is no address that can be read: {reason}") from error
     except PermissionError as error:
-        raise EvidenceError(f"{location} may not be read: {error.strerror or error}") from error
+        raise EvidenceError(f"{shown} may not be read: {_reason(error)}") from error
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise EvidenceError(f"{shown} is no address that can be read: {_reason(error)}") from error
     except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())[:200]
         if is_uri(location) and not location.startswith("file:"):
-            raise UnreachableError(f"{location} did not answer: {reason}") from error
-        raise EvidenceError(f"{location} can't be read: {reason}") from error
+            raise UnreachableError(f"{shown} did not answer: {_reason(error)}") from error
+        raise EvidenceError(f"{shown} can't be read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(said).split())[:200]
 
 
 def entries(place: Place, relative: str = "") -> tuple[Entry, ...]:
     """Return the direct entries of a folder by name; none where it does not exist."""
+    return tuple(Entry(name, is_folder) for name, is_folder in _listed(place, relative))
+
+
+def names(place: Place, relative: str) -> list[str]:
+    """Return the names of the files in a folder, sorted; none where it does not exist."""
+    return [name for name, is_folder in _listed(place, relative) if not is_folder]
+
+
+def _listed(place: Place, relative: str) -> list[tuple[str, bool]]:
     path = f"{place.path.rstrip('/')}/{relative}".rstrip("/") or "/"
-    with _errors(place.name):
-        selector = fs.FileSelector(path, allow_not_found=True)
-        found = place.filesystem.get_file_info(selector)
-    made = [
-        Entry(i.base_name, i.type == fs.FileType.Directory, i.size if i.is_file else None)
-        for i in found
-    ]
-    return tuple(sorted(made, key=lambda e: e.name))
+    with _errors(f"{place.name}/{relative}" if relative else place.name):
+        return sorted(place.files.listed(path))
 
 
 def read(place: Place, most: int = LARGEST) -> bytes:
     """Return a file's bytes; EvidenceError where it is larger than `most`."""
-    with _errors(place.name), _opened(place) as stream:
+    with _errors(place.name), place.files.opened(place.path) as stream:
         data: bytes = stream.read(most + 1)
     if len(data) > most:
         raise EvidenceError(f"{place.name} is larger than {most >> 20} MiB")
     return data
 
 
-def _opened(place: Place) -> AbstractContextManager[Any]:
-    """Open for reading; Python's own `open` also takes what can't seek, as a shell's pipe."""
-    if isinstance(place.filesystem, fs.LocalFileSystem):
-        return Path(place.path).open("rb")
-    stream: AbstractContextManager[Any] = place.filesystem.open_input_stream(
-        place.path, compression=None
-    )
-    return stream
+def opened(place: Place) -> BinaryIO:
+    """Open a file to read it piece by piece; errors as of `read`, also while it is read."""
+    with _errors(place.name):
+        return place.files.opened(place.path)
 
 
 def read_many(
@@ -140,10 +148,17 @@ def read_many(
         except (EvidenceError, UnreachableError) as error:
             return str(error)
 
-    with ThreadPoolExecutor(min(_AT_ONCE, len(wanted) or 1)) as pool:
-        found = dict(zip(wanted, pool.map(one, wanted), strict=True))
+    found = dict(zip(wanted, together(folder, one, wanted), strict=True))
     data = {k: v for k, v in found.items() if isinstance(v, bytes)}
     return data, [v for v in found.values() if isinstance(v, str)]
+
+
+def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[T]:
+    """Do `work` for each item: side by side where each waits for a remote answer."""
+    if isinstance(folder.files, LocalFiles) or len(items) < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(min(_AT_ONCE, len(items))) as pool:
+        return list(pool.map(work, items))
 
 
 def local_name(location: str) -> str:

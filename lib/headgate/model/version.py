@@ -39,7 +39,9 @@ class StateStore:
     `provider` is the short class name (`HDFSBackedStateStoreProvider`), `format` the operator's
     state format version, `encoding` is `unsaferow` or `avro`. `prefix_columns` is
     `numColsPrefixKey` of the operator metadata. `proven` is False for schemas that were derived
-    from a plan, True for those the engine itself wrote or planned.
+    from a plan, True for those the engine itself wrote or planned. `changelog` says whether
+    RocksDB writes changelogs between snapshots, `checkpoint_format` is 2 where the state's
+    checkpoints have ids (`stateStore.checkpointFormatVersion`).
     """
 
     store: str
@@ -53,6 +55,8 @@ class StateStore:
     encoding: str | None = None
     node: str | None = None
     proven: bool = False
+    changelog: bool | None = None
+    checkpoint_format: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,13 +157,21 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a checkpoint has got: batch numbers, None where there is no log."""
+    """How far a query has got: batch numbers, None where there is no log.
+
+    `offsets_batch` and `offsets_at` (when that batch was planned, ISO 8601 in UTC) say which batch
+    the sources' `offsets` are of, `offsets_from` whether `checkpoint` or `progress` told them.
+    """
 
     last_offset_batch: int | None = None
     last_commit_batch: int | None = None
     watermark_ms: int | None = None
     first_retained_batch: int | None = None
     last_batch_empty: bool | None = None
+    offsets_batch: int | None = None
+    offsets_at: str | None = None
+    offsets_from: str | None = None
+    commit_log_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

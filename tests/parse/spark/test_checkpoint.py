@@ -138,7 +138,9 @@ def test_a_query_that_has_run_without_state_has_none():
 def test_what_is_a_checkpoint():
     assert is_checkpoint(["metadata", "offsets"])
     assert is_checkpoint(["offsets", "commits", "x"])
-    assert not is_checkpoint(["metadata", "state"])
+    assert is_checkpoint(["metadata", "state"])
+    assert not is_checkpoint(["metadata", "sources"])
+    assert not is_checkpoint(["state", "x"])
     assert not is_checkpoint(["offsets"])
 
 

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from headgate.model.version import Progress, StateStore
-from headgate.parse.spark.state_schema import Family, read_families
+from headgate.model.version import Progress
+from headgate.parse.spark.checkpoint_reader import Reader, batches
+from headgate.parse.spark.commit_log import CommitLog, read_commit
+from headgate.parse.spark.log_gaps import log_warnings
+from headgate.parse.spark.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.source_log import SourceEntry, read_source_entry
+from headgate.parse.spark.state_files import LoggedOperator, read_operators
+from headgate.parse.spark.times import iso
 
-T = TypeVar("T")
-_BATCH = re.compile(r"^(?P<batch>\d+)$")
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
+__all__ = [
+    "Checkpoint",
+    "LoggedOperator",
+    "LoggedSource",
+    "batches",
+    "is_checkpoint",
+    "read_checkpoint",
+    "read_offsets",
+]
+_FOLDERS = frozenset(("offsets", "commits", "sources", "state"))
+_LOGS = frozenset(("offsets", "commits", "state"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +34,8 @@ class LoggedSource:
     """One entry of the offset log: a position, or a name in a v2 log; offsets as JSON.
 
     `advanced` says whether the newest logged batch took data from it, None where the batch before
-    is not there any more.
+    is not there any more. `planned` are the newest logged offsets, also of a batch that is not
+    committed. `format` is `file` where its own log says so, None where nothing tells.
     """
 
     position: int
@@ -30,24 +43,21 @@ class LoggedSource:
     offsets: Any = None
     start: Any = None
     advanced: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedOperator:
-    """What `state/N` holds: the engine's word for the operator, its stores, its properties."""
-
-    operator_id: int
-    name: str | None = None
-    stores: tuple[StateStore, ...] = ()
-    properties: Mapping[str, Any] = field(default_factory=dict)
+    planned: Any = None
+    format: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """Everything that a checkpoint says; `sources` and `operators` are None where it can't."""
+    """Everything that a checkpoint says; `sources` and `operators` are None where it can't.
+
+    `log_version` is the offset log's (2 is by name), `commit_version` the commit log's (2 has the
+    ids of state checkpoints).
+    """
 
     query_id: str | None = None
     log_version: int | None = None
+    commit_version: int | None = None
     pinned: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[LoggedSource, ...] | None = None
     operators: tuple[LoggedOperator, ...] | None = None
@@ -55,46 +65,10 @@ class Checkpoint:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetLog:
-    """One file of the offset log."""
-
-    version: int
-    metadata: Mapping[str, Any]
-    offsets: tuple[tuple[str | None, Any], ...]
-
-
-@dataclass(slots=True)
-class _Reader:
-    """The files by relative path, and what went wrong while they were read."""
-
-    files: Mapping[str, bytes]
-    listing: frozenset[str]
-    source: str
-    warnings: list[str] = field(default_factory=list)
-
-    def read(self, path: str, parse: Callable[[bytes], T]) -> T | None:
-        """Parse one file; None with a warning where it is missing, half-written or corrupt."""
-        data = self.files.get(path)
-        if data is None:
-            return None
-        try:
-            return parse(data)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as e:
-            reason = " ".join(str(e).split())[:120] or type(e).__name__
-            self.warnings.append(f"{self.source}/{path} can't be read: {reason}")
-            return None
-
-
 def is_checkpoint(names: Iterable[str]) -> bool:
-    """Whether a folder's direct entries are those of a checkpoint."""
+    """Whether a folder's direct entries are those of a checkpoint, also of one that lacks a log."""
     found = set(names)
-    return "offsets" in found and bool(found & {"metadata", "commits", "sources", "state"})
-
-
-def batches(names: Iterable[str]) -> list[int]:
-    """Return the batch numbers among a log's file names, ascending; other names are passed over."""
-    return sorted(int(m["batch"]) for n in names if (m := _BATCH.match(n)))
+    return bool(found & _LOGS) and len(found & {*_FOLDERS, "metadata"}) > 1
 
 
 def read_checkpoint(
@@ -103,103 +77,85 @@ def read_checkpoint(
     """Return what the files say.
 
     `files` maps paths relative to the checkpoint to contents, `listing` names further files that
-    are there; `source` is how a warning calls the checkpoint.
+    are there (a folder's name ends with a slash); `source` is how a warning calls the checkpoint.
     """
-    reader = _Reader(files, frozenset(listing) | files.keys(), source)
-    offset_batches, commit_batches = (_log(reader, d) for d in ("offsets", "commits"))
-    committed = commit_batches[-1] if commit_batches else None
-    newest = _newest(reader, offset_batches)
-    done = _newest(reader, [b for b in offset_batches if committed is not None and b <= committed])
+    reader = Reader(files, frozenset(listing) | files.keys(), source)
+    logged, committed = (batches(reader.below(d)) for d in ("offsets", "commits"))
+    last = committed[-1] if committed else None
+    newest = _newest(reader, logged)
+    done = _newest(reader, [b for b in logged if last is not None and b <= last])
+    commit = reader.read(f"commits/{last}", read_commit) if last is not None else None
     log = newest[1] if newest else None
-    sources = _sources(reader, done[1] if done else log)
+    sources = _sources(reader, done[1] if done else log, log)
     if sources is not None and newest is not None:
         sources = _advanced(reader, sources, *newest)
     pinned = {k: str(v) for k, v in (log.metadata.get("conf", {}) if log else {}).items()}
+    operators = read_operators(reader, pinned, commit, started=log is not None)
     return Checkpoint(
         query_id=reader.read("metadata", lambda data: str(json.loads(data)["id"])),
         log_version=log.version if log else None,
+        commit_version=commit.version if commit else None,
         pinned=pinned,
         sources=sources,
-        operators=_operators(reader, pinned, started=log is not None),
-        progress=_progress(reader, offset_batches, commit_batches),
-        warnings=(*_missing(reader, offset_batches), *reader.warnings),
+        operators=operators,
+        progress=_progress(reader, logged, committed, commit, done),
+        warnings=(*log_warnings(reader, logged, committed), *reader.warnings),
     )
 
 
-def _missing(reader: _Reader, offset_batches: list[int]) -> list[str]:
-    out = []
-    if "metadata" not in reader.listing:
-        out.append(f"{reader.source}/metadata is missing")
-    if not offset_batches:
-        out.append(f"{reader.source}/offsets holds no batch")
-    return out
-
-
-def _log(reader: _Reader, folder: str) -> list[int]:
-    prefix = f"{folder}/"
-    return batches(p[len(prefix) :] for p in reader.listing if p.startswith(prefix))
-
-
-def _newest(reader: _Reader, numbers: list[int]) -> tuple[int, OffsetLog] | None:
+def _newest(reader: Reader, numbers: list[int]) -> tuple[int, OffsetLog] | None:
+    """Return the newest batch whose file can be read, of those that were read."""
     for batch in reversed(numbers):
         if log := reader.read(f"offsets/{batch}", read_offsets):
             return batch, log
     return None
 
 
-def read_offsets(data: bytes) -> OffsetLog:
-    """Return one file of the offset log, v1 (by position) or v2 (by name).
-
-    Raises ValueError where it is neither.
-    """
-    lines = data.decode().splitlines()
-    if not lines or lines[0] not in ("v1", "v2"):
-        raise ValueError("no version in its first line")
-    if len(lines) < 2:
-        raise ValueError("it was not written to its end")
-    version = int(lines[0][1:])
-    metadata = json.loads(lines[1] or "{}")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):
-        raise ValueError("its metadata is no object")
-    read = _named_offsets if version == 2 else _offsets
-    return OffsetLog(version, metadata, tuple(read(line) for line in lines[2:]))
-
-
-def _offsets(line: str) -> tuple[str | None, Any]:
-    return None, None if line == "-" else _json(line)
-
-
-def _named_offsets(line: str) -> tuple[str | None, Any]:
-    name, _, offsets = line.partition(":")
-    return name, None if offsets == "-" else _json(offsets)
-
-
-def _json(text: str) -> Any:
-    """Offsets are a source's own format: most write JSON, which a half-written line is not."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        if text[:1] in ("{", "["):
-            raise
-        return text
-
-
-def _sources(reader: _Reader, log: OffsetLog | None) -> tuple[LoggedSource, ...] | None:
+def _sources(
+    reader: Reader, log: OffsetLog | None, newest: OffsetLog | None
+) -> tuple[LoggedSource, ...] | None:
     if log is None:
         return None
-    return tuple(
-        LoggedSource(
-            position=position,
-            name=None if name is None or name.isdigit() else name,
-            offsets=offsets,
-            start=reader.read(f"sources/{name or position}/0", _start),
+    planned = newest.offsets if newest and len(newest.offsets) == len(log.offsets) else ()
+    out = []
+    for position, (name, offsets) in enumerate(log.offsets):
+        entry = _source_entry(reader, name or str(position))
+        is_files = (entry is not None and entry.is_files) or _is_file_offset(offsets)
+        out.append(
+            LoggedSource(
+                position=position,
+                name=None if name is None or name.isdigit() else name,
+                offsets=offsets,
+                start=entry.start if entry else None,
+                planned=planned[position][1] if planned else offsets,
+                format="file" if is_files else None,
+            )
         )
-        for position, (name, offsets) in enumerate(log.offsets)
-    )
+    return tuple(out)
+
+
+def _source_entry(reader: Reader, folder: str) -> SourceEntry | None:
+    """Return the first file of a source's log, else the newest one that can be read."""
+    base = f"sources/{folder}"
+    if entry := reader.read(f"{base}/0", read_source_entry):
+        return entry
+    for name in reversed(reader.below(base)):
+        # A compacted log may be huge: only its beginning was read.
+        is_cut = name.endswith(".compact")
+        entry = reader.read(
+            f"{base}/{name}", lambda data, cut=is_cut: read_source_entry(data, is_cut=cut)
+        )
+        if entry:
+            return entry
+    return None
+
+
+def _is_file_offset(offsets: Any) -> bool:
+    return isinstance(offsets, dict) and offsets.keys() == {"logOffset"}
 
 
 def _advanced(
-    reader: _Reader, sources: tuple[LoggedSource, ...], batch: int, log: OffsetLog
+    reader: Reader, sources: tuple[LoggedSource, ...], batch: int, log: OffsetLog
 ) -> tuple[LoggedSource, ...]:
     """Say of each source whether the newest logged batch moved its offset; of batch 0, any does."""
     before = reader.read(f"offsets/{batch - 1}", read_offsets) if batch > 0 else None
@@ -212,135 +168,30 @@ def _advanced(
     return tuple(replace(s, advanced=m) for s, m in zip(sources, moved, strict=True))
 
 
-def _start(data: bytes) -> Any:
-    """Return a source's first offsets; a file source logs its files there, which are none."""
-    lines = data.decode().lstrip("\0").splitlines()
-    if not lines or not lines[0].startswith("v"):
-        raise ValueError("no version in its first line")
-    found = _json(lines[1]) if len(lines) > 1 else None
-    return None if isinstance(found, dict) and "path" in found else found
-
-
-def _progress(reader: _Reader, offsets: list[int], commits: list[int]) -> Progress | None:
-    if not offsets and not commits:
+def _progress(
+    reader: Reader,
+    logged: list[int],
+    committed: list[int],
+    commit: CommitLog | None,
+    done: tuple[int, OffsetLog] | None,
+) -> Progress | None:
+    if not logged and not committed:
         return None
-    last = reader.read(f"offsets/{offsets[-1]}", read_offsets) if offsets else None
-    before = reader.read(f"offsets/{offsets[-2]}", read_offsets) if len(offsets) > 1 else None
-    mark = reader.read(f"commits/{commits[-1]}", _next_watermark) if commits else None
+    last = reader.read(f"offsets/{logged[-1]}", read_offsets) if logged else None
+    before = reader.read(f"offsets/{logged[-2]}", read_offsets) if len(logged) > 1 else None
+    mark = commit.next_watermark_ms if commit else None
     if mark is None and last is not None:
-        mark = last.metadata.get("batchWatermarkMs")
+        mark = last.watermark_ms
+    known = done if done else (logged[-1], last) if last else None
+    at_ms = known[1].at_ms if known else None
     return Progress(
-        last_offset_batch=offsets[-1] if offsets else None,
-        last_commit_batch=commits[-1] if commits else None,
-        watermark_ms=mark if isinstance(mark, int) else None,
-        first_retained_batch=offsets[0] if offsets else None,
+        last_offset_batch=logged[-1] if logged else None,
+        last_commit_batch=committed[-1] if committed else None,
+        watermark_ms=mark,
+        first_retained_batch=logged[0] if logged else None,
         last_batch_empty=last.offsets == before.offsets if last and before else None,
+        offsets_batch=known[0] if known else None,
+        offsets_at=iso(at_ms) if at_ms else None,
+        offsets_from="checkpoint" if known else None,
+        commit_log_version=commit.version if commit else None,
     )
-
-
-def _next_watermark(data: bytes) -> int | None:
-    lines = data.decode().splitlines()
-    if not lines or not re.match(r"^v\d+$", lines[0]):
-        raise ValueError("no version in its first line")
-    found = json.loads(lines[1]) if len(lines) > 1 else {}
-    return found.get("nextBatchWatermarkMs") if isinstance(found, dict) else None
-
-
-def _operators(
-    reader: _Reader, pinned: Mapping[str, str], *, started: bool
-) -> tuple[LoggedOperator, ...] | None:
-    """Return the stateful operators; none is certain only where the query has run."""
-    numbers = sorted({int(p.split("/")[1]) for p in reader.listing if re.match(r"^state/\d+/", p)})
-    if not numbers:
-        return () if started else None
-    return tuple(_operator(reader, number, pinned) for number in numbers)
-
-
-def _operator(reader: _Reader, number: int, pinned: Mapping[str, str]) -> LoggedOperator:
-    metadata = _operator_metadata(reader, number) or {}
-    families = _families(reader, number)
-    stores = _stores(number, metadata.get("stateStoreInfo"), families, pinned)
-    name = (metadata.get("operatorInfo") or {}).get("operatorName")
-    text = metadata.get("operatorPropertiesJson") or "{}"
-    properties = _json(text) if isinstance(text, str) else {}
-    return LoggedOperator(
-        operator_id=number,
-        name=name,
-        stores=stores,
-        properties=properties if isinstance(properties, dict) else {},
-    )
-
-
-def _operator_metadata(reader: _Reader, number: int) -> dict[str, Any] | None:
-    """Return `state/N/_metadata`: one file in v1, one a batch in v2, of which the newest counts."""
-    prefix = f"state/{number}/_metadata/v2/"
-    newest = batches(p[len(prefix) :] for p in reader.listing if p.startswith(prefix))
-    for batch in reversed(newest):
-        if found := reader.read(f"{prefix}{batch}", _metadata):
-            return found
-    return reader.read(f"state/{number}/_metadata/metadata", _metadata)
-
-
-def _metadata(data: bytes) -> dict[str, Any]:
-    lines = data.decode().splitlines()
-    if len(lines) < 2 or not lines[0].startswith("v"):
-        raise ValueError("no version in its first line")
-    found = json.loads(lines[1])
-    if not isinstance(found, dict):
-        raise ValueError("no object in its second line")
-    said = found.get("operatorInfo") or {}
-    if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
-        raise ValueError("its operatorInfo is no object with a name")
-    return found
-
-
-def _families(reader: _Reader, number: int) -> dict[str, tuple[Family, ...]]:
-    """Return the column families by store: v1 and v2 files in a partition, v3 beside them."""
-    out: dict[str, tuple[Family, ...]] = {}
-    partition = re.compile(rf"^state/{number}/\d+/(?:(?P<store>[^/]+)/)?_metadata/schema$")
-    for path in sorted(reader.listing):
-        if match := partition.match(path):
-            store = match["store"] or "default"
-            if store not in out and (found := reader.read(path, read_families)):
-                out[store] = found
-    beside = re.compile(rf"^state/{number}/_stateSchema/(?P<store>[^/]+)/(?P<batch>\d+)_[^/.]+$")
-    newest = sorted(
-        (int(m["batch"]), m["store"], p) for p in reader.listing if (m := beside.match(p))
-    )
-    for _, store, path in newest:
-        if found := reader.read(path, read_families):
-            out[store] = found
-    return out
-
-
-def _stores(
-    number: int,
-    infos: Any,
-    families: Mapping[str, tuple[Family, ...]],
-    pinned: Mapping[str, str],
-) -> tuple[StateStore, ...]:
-    listed = infos if isinstance(infos, list) else []
-    said = {str(i.get("storeName")): i for i in listed if isinstance(i, dict)}
-    partitions = pinned.get("spark.sql.shuffle.partitions", "")
-    out = []
-    for store in [*said, *(s for s in sorted(families) if s not in said)]:
-        info = said.get(store, {})
-        for family in families.get(store) or (Family("default", None, None),):
-            out.append(
-                StateStore(
-                    store=store if family.name == "default" else family.name,
-                    operator_id=number,
-                    key_schema=family.key,
-                    value_schema=family.value,
-                    partitions=info.get("numPartitions") or _int(partitions),
-                    prefix_columns=info.get("numColsPrefixKey"),
-                    provider=pinned.get(_PROVIDER, "").rpartition(".")[2] or None,
-                    encoding=pinned.get(_ENCODING, "").lower() or None,
-                    proven=True,
-                )
-            )
-    return tuple(out)
-
-
-def _int(text: str) -> int | None:
-    return int(text) if text.isdigit() else None

@@ -1,0 +1,18 @@
+"""Addresses of files: which are URIs, and how messages show them."""
+
+from __future__ import annotations
+
+import re
+
+_URI = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+_SECRET = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<who>[^/@\s]*:[^/@\s]*)@", re.I)
+
+
+def is_uri(location: str) -> bool:
+    """Whether a location names a file system by its scheme."""
+    return bool(_URI.match(location)) or location.startswith("file:/")
+
+
+def without_secret(location: str) -> str:
+    """Return the address without the user and password, or keys, that may stand in it."""
+    return _SECRET.sub(r"\g<scheme>", location)

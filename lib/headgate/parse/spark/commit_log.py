@@ -1,0 +1,56 @@
+"""Read one file of the commit log: that a batch is done, written after the batch.
+
+v1  {"nextBatchWatermarkMs":0}
+v2  adds "stateUniqueIds": for each operator and partition the ids of its stores' checkpoints
+v3  adds "sinkMetadataMap"
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headgate.parse.spark.offset_log import versioned, whole
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLog:
+    """One file; `state_ids` is by operator: for each partition the ids of its stores.
+
+    `state_ids` is None where the state's checkpoints have no ids (format 1 of the state store).
+    """
+
+    version: int
+    next_watermark_ms: int | None = None
+    state_ids: Mapping[int, tuple[tuple[str, ...], ...]] | None = None
+    sinks: Mapping[str, object] = field(default_factory=dict)
+
+
+def read_commit(data: bytes) -> CommitLog:
+    """Return one file of the commit log; ValueError where it is none, or not written to its end."""
+    version, lines = versioned(data)
+    if not lines:
+        # Spark takes a file without it, too.
+        return CommitLog(version)
+    found = json.loads(lines[0] or "{}")
+    if not isinstance(found, dict):
+        raise ValueError("no object in its second line")
+    ids, sinks = found.get("stateUniqueIds"), found.get("sinkMetadataMap")
+    return CommitLog(
+        version,
+        whole(found.get("nextBatchWatermarkMs")),
+        _state_ids(ids) if isinstance(ids, dict) else None,
+        sinks if isinstance(sinks, dict) else {},
+    )
+
+
+def _state_ids(found: Mapping[str, object]) -> dict[int, tuple[tuple[str, ...], ...]]:
+    out = {}
+    for operator, partitions in found.items():
+        if not operator.isdecimal() or not isinstance(partitions, list):
+            raise ValueError("its stateUniqueIds are no lists by operator")
+        out[int(operator)] = tuple(
+            tuple(map(str, ids)) if isinstance(ids, list) else () for ids in partitions
+        )
+    return out

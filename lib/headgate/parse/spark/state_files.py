@@ -1,0 +1,215 @@
+"""Read what a checkpoint's `state` folder says of operators and stores, without the state.
+
+Beside the operators' metadata and the schemas the names of one partition's files tell the
+provider: `V.delta` and `V.snapshot` are of the HDFS-backed one, `V.zip` and `SSTs` of RocksDB,
+`V.changelog` of RocksDB with changelog checkpointing; `V_<id>` is checkpoint format 2.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.model.version import StateStore
+from headgate.parse.spark.checkpoint_reader import Reader, batches
+from headgate.parse.spark.commit_log import CommitLog
+from headgate.parse.spark.offset_log import versioned
+from headgate.parse.spark.state_schema import Family, read_families
+
+HDFS = "HDFSBackedStateStoreProvider"
+ROCKSDB = "RocksDBStateStoreProvider"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
+_SHUFFLE = "spark.sql.shuffle.partitions"
+_OPERATOR = re.compile(r"state/([0-9]{1,9})/", re.ASCII)
+_STATE_FILE = re.compile(
+    r"(?:^|/)[0-9]+(?P<id>_[0-9a-f-]{36}(?:_[0-9a-f-]{36})?)?\.(?P<kind>delta|snapshot|zip|changelog)$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedOperator:
+    """What `state/N` holds: the engine's word for the operator, its stores, its properties."""
+
+    operator_id: int
+    name: str | None = None
+    stores: tuple[StateStore, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the names below `state/N` tell; None where no file of state was seen."""
+
+    partitions: int | None = None
+    provider: str | None = None
+    changelog: bool | None = None
+    has_ids: bool | None = None
+
+
+def read_operators(
+    reader: Reader, pinned: Mapping[str, str], commit: CommitLog | None, *, started: bool
+) -> tuple[LoggedOperator, ...] | None:
+    """Return the stateful operators; none is certain only where the query has run."""
+    paths: dict[int, list[str]] = {}
+    for path in reader.listing:
+        if match := _OPERATOR.match(path):
+            paths.setdefault(int(match[1]), []).append(path[match.end() :])
+    if not paths:
+        return () if started else None
+    return tuple(
+        _operator(reader, number, sorted(paths[number]), pinned, commit) for number in sorted(paths)
+    )
+
+
+def _operator(
+    reader: Reader,
+    number: int,
+    names: list[str],
+    pinned: Mapping[str, str],
+    commit: CommitLog | None,
+) -> LoggedOperator:
+    metadata = _metadata(reader, number, names) or {}
+    seen = _seen(names)
+    _check_provider(reader, number, seen, pinned)
+    made = _Stores(number, seen, pinned, _format(number, seen, commit))
+    stores = made.all(metadata.get("stateStoreInfo"), _families(reader, number, names))
+    _check_partitions(reader, number, seen, stores)
+    text = metadata.get("operatorPropertiesJson") or "{}"
+    properties = json.loads(text) if isinstance(text, str) else {}
+    return LoggedOperator(
+        operator_id=number,
+        name=(metadata.get("operatorInfo") or {}).get("operatorName"),
+        stores=stores,
+        properties=properties if isinstance(properties, dict) else {},
+    )
+
+
+def _seen(names: list[str]) -> Seen:
+    """Return what the names tell; those of one partition stand for all."""
+    folders = {n.partition("/")[0] for n in names}
+    count = sum(f.isascii() and f.isdigit() for f in folders)
+    files = [m for n in names if (m := _STATE_FILE.search(n))]
+    kinds = {m["kind"] for m in files}
+    provider = None
+    if kinds:
+        provider = HDFS if kinds & {"delta", "snapshot"} else ROCKSDB
+    if {"delta", "zip"} <= kinds or {"delta", "changelog"} <= kinds:
+        provider = None
+    return Seen(
+        partitions=count or None,
+        provider=provider,
+        changelog="changelog" in kinds if provider == ROCKSDB else None,
+        has_ids=any(m["id"] for m in files) if files else None,
+    )
+
+
+def _format(number: int, seen: Seen, commit: CommitLog | None) -> int | None:
+    """Return the format of the state's checkpoints: 2 where they have ids."""
+    if commit is not None and number in (commit.state_ids or {}):
+        return 2
+    return None if seen.has_ids is None else 2 if seen.has_ids else 1
+
+
+def _check_provider(reader: Reader, number: int, seen: Seen, pinned: Mapping[str, str]) -> None:
+    said = pinned.get(_PROVIDER, "").rpartition(".")[2]
+    if seen.provider and said in (HDFS, ROCKSDB) and said != seen.provider:
+        reader.warn(
+            f"{reader.source}/offsets says {said}, but the files in"
+            f" {reader.source}/state/{number} are of {seen.provider}"
+        )
+
+
+def _check_partitions(
+    reader: Reader, number: int, seen: Seen, stores: tuple[StateStore, ...]
+) -> None:
+    said = max((s.partitions or 0 for s in stores), default=0)
+    if said and seen.partitions and seen.partitions > said:
+        reader.warn(
+            f"{reader.source}/state/{number} has folders of {seen.partitions} partitions,"
+            f" its metadata says {said}"
+        )
+
+
+def _metadata(reader: Reader, number: int, names: list[str]) -> dict[str, Any] | None:
+    """Return `state/N/_metadata`: one file in v1, one a batch in v2, of which the newest counts."""
+    prefix = "_metadata/v2/"
+    newest = batches(n[len(prefix) :] for n in names if n.startswith(prefix))
+    for batch in reversed(newest):
+        if found := reader.read(f"state/{number}/{prefix}{batch}", _read_metadata):
+            return found
+    return reader.read(f"state/{number}/_metadata/metadata", _read_metadata)
+
+
+def _read_metadata(data: bytes) -> dict[str, Any]:
+    _, lines = versioned(data)
+    if not lines:
+        raise ValueError("it was not written to its end")
+    found = json.loads(lines[0])
+    if not isinstance(found, dict):
+        raise ValueError("no object in its second line")
+    said = found.get("operatorInfo") or {}
+    if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
+        raise ValueError("its operatorInfo is no object with a name")
+    if isinstance(text := found.get("operatorPropertiesJson"), str):
+        json.loads(text or "{}")
+    return found
+
+
+def _families(reader: Reader, number: int, names: list[str]) -> dict[str, tuple[Family, ...]]:
+    """Return the column families by store: v1 and v2 files in a partition, v3 beside them."""
+    base = f"state/{number}"
+    out: dict[str, tuple[Family, ...]] = {}
+    partition = re.compile(r"[0-9]+/(?:(?P<store>[^/]+)/)?_metadata/schema")
+    beside = re.compile(r"_stateSchema/(?P<store>[^/]+)/(?P<batch>[0-9]{1,18})_[^/.]+")
+    for name in names:
+        if match := partition.fullmatch(name):
+            store = match["store"] or "default"
+            if store not in out and (found := reader.read(f"{base}/{name}", read_families)):
+                out[store] = found
+    newest = sorted((int(m["batch"]), m["store"], n) for n in names if (m := beside.fullmatch(n)))
+    for _, store, name in newest:
+        if found := reader.read(f"{base}/{name}", read_families):
+            out[store] = found
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """What all stores of one operator share."""
+
+    number: int
+    seen: Seen
+    pinned: Mapping[str, str]
+    format: int | None
+
+    def all(self, infos: Any, families: Mapping[str, tuple[Family, ...]]) -> tuple[StateStore, ...]:
+        """Return one store for each column family of each store."""
+        listed = infos if isinstance(infos, list) else []
+        said = {str(i.get("storeName")): i for i in listed if isinstance(i, dict)}
+        return tuple(
+            self.one(store, family, said.get(store, {}))
+            for store in [*said, *(s for s in sorted(families) if s not in said)]
+            for family in families.get(store) or (Family("default", None, None),)
+        )
+
+    def one(self, store: str, family: Family, info: Mapping[str, Any]) -> StateStore:
+        """Return one store; a column family other than `default` stands under its own name."""
+        shuffle = self.pinned.get(_SHUFFLE, "")
+        pinned = int(shuffle) if re.fullmatch("[0-9]{1,9}", shuffle) else None
+        return StateStore(
+            store=store if family.name == "default" else family.name,
+            operator_id=self.number,
+            key_schema=family.key,
+            value_schema=family.value,
+            partitions=info.get("numPartitions") or pinned or self.seen.partitions,
+            prefix_columns=info.get("numColsPrefixKey"),
+            provider=self.pinned.get(_PROVIDER, "").rpartition(".")[2] or self.seen.provider,
+            encoding=self.pinned.get(_ENCODING, "").lower() or None,
+            changelog=self.seen.changelog,
+            checkpoint_format=self.format,
+            proven=True,
+        )
