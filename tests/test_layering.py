@@ -14,16 +14,17 @@ RANK = {
     **dict.fromkeys(("plan", "govern"), 3),
     "store": 4,
     **dict.fromkeys(("gateway", "jobs", "views"), 5),
-    "usecases": 6,
+    **dict.fromkeys(("usecases", "driver"), 6),
     **dict.fromkeys(("worker", "ui", "local"), 7),
     "cli": 8,
     "pages": 9,
     "app": 9,
+    "__init__": 10,
 }
 ONLY_IN = {
     "streamlit": {"ui", "pages", "app"},
-    "confluent_kafka": {"gateway", "jobs", "local"},
-    "pyspark": {"gateway", "jobs", "local"},
+    "confluent_kafka": {"gateway", "jobs", "driver", "local"},
+    "pyspark": {"gateway", "jobs", "driver", "local"},
     "dbos": {"worker"},
     "click": {"cli"},
 }

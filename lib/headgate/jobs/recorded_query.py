@@ -10,6 +10,7 @@ from typing import Any
 from headgate.jobs.masking import in_strings, secrets_in, without
 from headgate.jobs.planned_state import mode_object, planned_state
 from headgate.jobs.reflection import case_kept, companion, elements, field, mapping, option
+from headgate.jobs.trigger import trigger_words
 from headgate.jobs.unread_sources import EmptyFolders
 from headgate.jobs.unstarted import Unstarted
 from headgate.jobs.used_functions import UsedFunctions
@@ -17,7 +18,6 @@ from headgate.parse.spark.secrets import mask
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 _CHECKPOINT = "checkpointlocation"
-_UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,20 @@ def record(
 
 def _explained(df: Any, mode: str) -> str:
     utils = df.sparkSession._jvm.PythonSQLUtils
-    return str(utils.explainString(df._jdf.queryExecution(), mode))
+    return str(utils.explainString(explicable(df), mode))
+
+
+def explicable(df: Any) -> Any:
+    """Return the query execution to explain: of what `spark.sql` gave, one of its analysed plan.
+
+    Spark looks at the parsed plan for streaming sources, and a view's name is none: it would
+    refuse to plan the query as a batch (`QueryExecution.explainString`).
+    """
+    execution = df._jdf.queryExecution()
+    if execution.logical().isStreaming():
+        return execution
+    planner = df.sparkSession._jsparkSession.sessionState()
+    return planner.executePlan(execution.analyzed(), getattr(planner, "executePlan$default$2")())
 
 
 def _sources(df: Any) -> list[dict[str, Any]]:
@@ -112,35 +125,8 @@ def _writing(query: Unstarted | None) -> dict[str, Any]:
     writer = query.writer._jwrite
     return {
         "output_mode": str(field(writer, "outputMode").toString()),
-        "trigger": _trigger(field(writer, "trigger")),
+        "trigger": trigger_words(field(writer, "trigger")),
     }
-
-
-def _trigger(trigger: Any) -> dict[str, Any] | None:
-    """Return the trigger in the words of `DataStreamWriter.trigger`, None for the default one."""
-    kind = str(trigger.getClass().getSimpleName()).rstrip("$")
-    match kind:
-        case "AvailableNowTrigger":
-            return {"availableNow": True}
-        case "OneTimeTrigger":
-            return {"once": True}
-        case "ContinuousTrigger":
-            return {"continuous": _duration(int(trigger.intervalMs()))}
-        case "RealTimeTrigger":
-            return {"realTime": _duration(int(trigger.batchDurationMs()))}
-        case "ProcessingTimeTrigger":
-            interval = int(trigger.intervalMs())
-            return {"processingTime": _duration(interval)} if interval else None
-    return {kind: True}
-
-
-def _duration(milliseconds: int) -> str:
-    """Return milliseconds in the largest unit that holds them exactly, `90 second`s as seconds."""
-    for size, unit in _UNITS:
-        if milliseconds and milliseconds % size == 0:
-            count = milliseconds // size
-            return f"{count} {unit}{'s' if count != 1 else ''}"
-    return f"{milliseconds} milliseconds"
 
 
 def _judged(df: Any, query: Unstarted | None, scratch: Path) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""Append records to files of a local folder: one file a run, in parts, within a bound of bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.driver.places import Telling, surplus
+
+
+@dataclass(slots=True)
+class _Part:
+    file: int
+    path: Path
+    number: int
+    size: int
+
+
+class Folder:
+    """Lines are whole: a write that the disk takes in part is taken back."""
+
+    def __init__(self, folder: Path, *, part_bytes: int, most_bytes: int) -> None:
+        self._folder = folder
+        self._part_bytes = part_bytes
+        self._most_bytes = most_bytes
+        self._parts: dict[str, _Part] = {}
+
+    def write(self, telling: Telling, lines: Sequence[bytes]) -> None:
+        """Append the lines; OSError where the disk is full or the folder can't be written."""
+        data = b"".join(lines)
+        part = self._part(telling, len(data))
+        self._append(part, data)
+
+    def end(self, telling: Telling) -> None:
+        """Close the run's file."""
+        if part := self._parts.pop(telling.run, None):
+            os.close(part.file)
+
+    def lost(self) -> dict[str, int]:
+        """Return nothing: what `write` returned from is in the file."""
+        return {}
+
+    def close(self, seconds: float) -> None:
+        """Close all files."""
+        for part in self._parts.values():
+            os.close(part.file)
+        self._parts.clear()
+
+    def _part(self, telling: Telling, room: int) -> _Part:
+        """Return the run's open part; a full one, or one that somebody removed, is followed."""
+        part = self._parts.get(telling.run)
+        if part is None:
+            return self._opened(telling, 0)
+        if not _is_there(part):
+            self.end(telling)
+            return self._opened(telling, part.number)
+        if part.size and part.size + room > self._part_bytes:
+            self.end(telling)
+            return self._opened(telling, part.number + 1)
+        return part
+
+    def _opened(self, telling: Telling, number: int) -> _Part:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / telling.part(number)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        part = _Part(file, path, number, os.fstat(file).st_size)
+        self._parts[telling.run] = part
+        if part.size == 0 and telling.head:
+            self._append(part, b"".join(telling.head))
+        self._keep_bound()
+        return part
+
+    def _append(self, part: _Part, data: bytes) -> None:
+        try:
+            written = os.write(part.file, data)
+        except OSError:
+            written = 0
+            raise
+        finally:
+            if written != len(data):
+                with suppress(OSError):
+                    os.ftruncate(part.file, part.size)
+        if written != len(data):
+            raise OSError(f"{part.path.name}: the disk took {written} of {len(data)} bytes")
+        part.size += written
+
+    def _keep_bound(self) -> None:
+        """Delete the oldest parts in the folder, of this and of earlier runs; never an open one."""
+        with suppress(OSError):
+            found = [(p.name, p.stat()) for p in self._folder.glob("*.jsonl")]
+            sizes = [(name, stat.st_mtime, stat.st_size) for name, stat in found]
+            kept = frozenset(part.path.name for part in self._parts.values())
+            for name in surplus(sizes, self._most_bytes, kept):
+                (self._folder / name).unlink(missing_ok=True)
+
+
+def _is_there(part: _Part) -> bool:
+    try:
+        return part.path.stat().st_ino == os.fstat(part.file).st_ino
+    except OSError:
+        return False

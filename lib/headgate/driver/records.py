@@ -1,0 +1,72 @@
+"""One JSON object a line: what a driver tells of its queries, with secrets masked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from headgate.parse.spark.secrets import MASK, is_secret, mask_text
+
+MARK = "watch"
+SCHEMA = 1
+LARGEST_TEXT = 16 << 20
+"""Bytes of a plan that is still told."""
+
+
+class Kind(StrEnum):
+    """What a line is about. STARTED, QUERY and PLAN are told anew at the head of each part."""
+
+    STARTED = "started"
+    QUERY = "query"
+    PLAN = "plan"
+    PROGRESS = "progress"
+    IDLE = "idle"
+    ALIVE = "alive"
+    TERMINATED = "terminated"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line to be; `query` and `run` are Spark's ids, `at` is when it was told."""
+
+    kind: Kind
+    query: str
+    run: str
+    at: str
+    body: Mapping[str, Any]
+
+
+def now() -> str:
+    """Return the time as records tell it: ISO 8601 in UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def line(record: Record, dropped: int = 0) -> bytes:
+    """Return the record as one line; `dropped` is how many before it could not be kept."""
+    head = {
+        "headgate": MARK,
+        "schema": SCHEMA,
+        "event": record.kind.value,
+        "id": record.query,
+        "runId": record.run,
+        "at": record.at,
+        **({"dropped": dropped} if dropped else {}),
+    }
+    return (json.dumps(head | masked(record.body), separators=(",", ":")) + "\n").encode()
+
+
+def masked(found: Any) -> Any:
+    """Return a JSON value without secrets: whole values of telling keys, parts of any text."""
+    if isinstance(found, Mapping):
+        return {
+            str(k): MASK if is_secret(str(k)) and isinstance(v, str) else masked(v)
+            for k, v in found.items()
+        }
+    if isinstance(found, list | tuple):
+        return [masked(v) for v in found]
+    return mask_text(found) if isinstance(found, str) else found

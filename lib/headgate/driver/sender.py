@@ -1,0 +1,203 @@
+"""The one thread of a watch: completes records with plans, and writes them where they go."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.driver.bounded import Bounded
+from headgate.driver.places import Place, Telling
+from headgate.driver.plan_turns import PlanTurns
+from headgate.driver.records import LARGEST_TEXT, Kind, Record, line, now
+from headgate.driver.session import Session
+
+ALIVE_SECONDS = 30.0
+"""A run is told to be alive after so many seconds without another record."""
+_HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
+_PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)
+Trouble = Callable[[str, Exception], None]
+
+
+@dataclass(slots=True)
+class _Run:
+    telling: Telling
+    turns: PlanTurns = field(default_factory=PlanTurns)
+    heads: dict[Kind, bytes] = field(default_factory=dict)
+    last: float = 0.0
+    asked_facts: bool = False
+
+
+class Sender:
+    """Takes records from `records` and writes them to `place` until it is closed.
+
+    It asks the session for plans, from its own thread; nothing that fails here reaches the
+    query, and `trouble` hears of it.
+    """
+
+    def __init__(
+        self, session: Session, place: Callable[[], Place], records: Bounded, trouble: Trouble
+    ) -> None:
+        self._session = session
+        self._make_place = place
+        self._place: Place | None = None
+        self._records = records
+        self._trouble = trouble
+        self._runs: dict[str, _Run] = {}
+        self._about: dict[str, Any] | None = None
+        self._closing = threading.Event()
+        self._parting = ""
+        self._deadline = float("inf")
+        self._failures = 0
+        self._thread = threading.Thread(target=self._serve, name="headgate-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin, with the queries that run already."""
+        self._thread.start()
+
+    def close(self, parting: str, seconds: float) -> None:
+        """Write what is left and end, within that time; `parting` says why in the last record."""
+        self._parting = parting
+        self._deadline = time.monotonic() + seconds
+        self._closing.set()
+        self._records.wake()
+        self._thread.join(seconds)
+
+    def _serve(self) -> None:
+        self._tried("the running queries could not be listed", self._join_running)
+        while not self._closing.is_set():
+            self._turn(self._records.take(ALIVE_SECONDS / 3))
+            if self._failures:
+                self._closing.wait(_PATIENCE[min(self._failures, len(_PATIENCE)) - 1])
+        self._turn(self._records.take(0), last=True)
+        if self._place is not None:
+            place = self._place
+            left = self._deadline - time.monotonic()
+            self._tried("the last records could not be written", lambda: place.close(left))
+
+    def _join_running(self) -> None:
+        for query in self._session.active():
+            body = {"name": query.name, "joined": True}
+            self._records.put(Record(Kind.STARTED, query.query, query.run, now(), body))
+
+    def _turn(self, taken: list[Record], *, last: bool = False) -> None:
+        """Complete and write; what can't be written goes back and waits its turn."""
+        records = [r for record in taken for r in self._completed(record)]
+        records += self._partings() if last else self._signs_of_life(records)
+        while records:
+            run = records[0].run
+            group = [r for r in records if r.run == run]
+            if not self._written(run, group):
+                self._records.put_back(records)
+                return
+            records = [r for r in records if r.run != run]
+
+    def _completed(self, record: Record) -> list[Record]:
+        """Return the record, after what has to stand before it and before the plan it calls for."""
+        out: list[Record] = []
+        run = self._runs.get(record.run)
+        if run is None:
+            run = self._runs[record.run] = _Run(Telling(record.query, record.run, now()))
+            if record.kind is not Kind.STARTED:
+                out.append(self._heard_late(record))
+        if record.kind is Kind.STARTED and "spark" not in record.body:
+            if Kind.STARTED in run.heads:
+                return []
+            record = self._introduced(record)
+        out.append(record)
+        if record.kind is not Kind.TERMINATED and not self._closing.is_set():
+            out += self._facts(run, record)
+            out += self._plans(run, record) if record.kind is Kind.PROGRESS else []
+        return out
+
+    def _heard_late(self, record: Record) -> Record:
+        name = (record.body.get("progress") or {}).get("name")
+        body = {"name": name, "joined": True}
+        return self._introduced(Record(Kind.STARTED, record.query, record.run, record.at, body))
+
+    def _introduced(self, record: Record) -> Record:
+        if self._about is None:
+            said = self._tried("the session could not be described", self._session.about)
+            self._about = {"spark": None} if said is None else said
+        return Record(
+            record.kind, record.query, record.run, record.at, {**record.body, **self._about}
+        )
+
+    def _plans(self, run: _Run, record: Record) -> list[Record]:
+        report = record.body["progress"]
+        begun = time.monotonic()
+        if not run.turns.is_due(report, begun):
+            return []
+        text = self._asked(self._session.plan, record)
+        run.turns.asked(time.monotonic() - begun, time.monotonic())
+        if not text or len(text) > LARGEST_TEXT or not run.turns.is_new(text):
+            return []
+        body = {"batch": report.get("batchId"), "text": text}
+        return [Record(Kind.PLAN, record.query, record.run, now(), body)]
+
+    def _facts(self, run: _Run, record: Record) -> list[Record]:
+        """Return what the session knows of the query, once a run."""
+        if run.asked_facts:
+            return []
+        run.asked_facts = True
+        facts = self._asked(self._session.facts, record)
+        return [Record(Kind.QUERY, record.query, record.run, now(), facts)] if facts else []
+
+    def _asked(self, ask: Callable[[str], Any], record: Record) -> Any:
+        return self._tried("the plan could not be read", lambda: ask(record.query))
+
+    def _signs_of_life(self, records: list[Record]) -> list[Record]:
+        at = time.monotonic()
+        told = {r.run for r in records}
+        return [
+            Record(Kind.ALIVE, run.telling.query, key, now(), {})
+            for key, run in self._runs.items()
+            if key not in told and run.last and at - run.last >= ALIVE_SECONDS
+        ]
+
+    def _partings(self) -> list[Record]:
+        body = {"reason": self._parting}
+        return [
+            Record(Kind.CLOSED, run.telling.query, key, now(), body)
+            for key, run in self._runs.items()
+        ]
+
+    def _written(self, key: str, records: list[Record]) -> bool:
+        run = self._runs[key]
+        dropped = self._records.drops(key)
+        lines = [line(r, dropped if i == 0 else 0) for i, r in enumerate(records)]
+        try:
+            if self._place is None:
+                self._place = self._make_place()
+            self._place.write(run.telling, lines)
+            for lost, count in self._place.lost().items():
+                self._records.dropped(lost, count)
+        except Exception as error:
+            self._failures += 1
+            self._records.dropped(key, dropped)
+            self._trouble("records could not be written", error)
+            return False
+        self._failures = 0
+        self._noted(run, records, lines)
+        return True
+
+    def _noted(self, run: _Run, records: list[Record], lines: list[bytes]) -> None:
+        run.last = time.monotonic()
+        for record, data in zip(records, lines, strict=True):
+            if record.kind in _HEAD:
+                run.heads[record.kind] = data
+            if record.kind is Kind.TERMINATED:
+                self._runs.pop(record.run, None)
+        run.telling.head = [run.heads[k] for k in Kind if k in run.heads]
+        if run.telling.run not in self._runs and self._place is not None:
+            place = self._place
+            self._tried("a file could not be closed", lambda: place.end(run.telling))
+
+    def _tried(self, what: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as error:
+            self._trouble(what, error)
+            return None

@@ -1,0 +1,197 @@
+"""`headgate.watch(spark, to)`: tell a folder or a topic of all that a session's queries do."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headgate.driver.bounded import Bounded
+from headgate.driver.places import Place
+from headgate.driver.sender import Sender
+from headgate.driver.session import Session, open_session
+from headgate.parse.spark.secrets import mask_text
+
+LOG = logging.getLogger("headgate.watch")
+TOPIC = "kafka:"
+_AT_EXIT = 2.0
+_REGISTERING = 20.0
+_open: dict[tuple[str, str], Watch] = {}
+_lock = threading.Lock()
+
+
+class Watch:
+    """What `watch` returns. `problem` is one sentence where nothing is watched, else None."""
+
+    def __init__(self, to: str) -> None:
+        self.to = to
+        self.problem: str | None = None
+        self._session: Session | None = None
+        self._listener: Any = None
+        self._sender: Sender | None = None
+        self._said: set[str] = set()
+
+    def close(self, seconds: float = _AT_EXIT) -> None:
+        """Take the listener off and write what is left, within that time; twice is once."""
+        _forget(self)
+        session, self._session = self._session, None
+        if session is not None:
+            remove = threading.Thread(
+                target=self._tried,
+                args=("the listener could not be taken off", session.remove, self._listener),
+                daemon=True,
+            )
+            remove.start()
+            remove.join(seconds / 2)
+        self._end("the watch was closed", seconds / 2)
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self, session: Session, place: Callable[[], Place], most: int) -> None:
+        from headgate.driver.listener import Listener
+
+        records = Bounded(most)
+        self._session = session
+        self._sender = Sender(session, place, records, self._trouble)
+        self._listener = Listener(records.put, self._trouble)
+        self._register(session)
+        if self.problem is None:
+            self._sender.start()
+
+    def _register(self, session: Session) -> None:
+        """Add the listener, from a daemon thread: what PySpark starts inherits that.
+
+        A Connect session hears its events in a thread that would else keep the program from ending.
+        """
+        failed: list[Exception] = []
+
+        def add() -> None:
+            try:
+                session.add(self._listener)
+            except Exception as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=add, daemon=True)
+        thread.start()
+        thread.join(_REGISTERING)
+        if failed or thread.is_alive():
+            why = failed[0] if failed else TimeoutError(f"no answer in {_REGISTERING:.0f} s")
+            self._fail(f"the listener could not be registered: {_reason(why)}")
+
+    def _fail(self, problem: str) -> None:
+        self.problem = mask_text(problem)
+        LOG.warning("nothing is watched: %s", self.problem)
+
+    def _trouble(self, what: str, error: Exception) -> None:
+        """Say each kind of trouble once: a broken disk must not fill the driver's log."""
+        kind = f"{what}: {type(error).__name__}"
+        if kind not in self._said:
+            self._said.add(kind)
+            LOG.warning("%s (%s); the queries go on", what, mask_text(_reason(error)))
+
+    def _tried(self, what: str, call: Callable[..., Any], *given: Any) -> None:
+        try:
+            call(*given)
+        except Exception as error:
+            self._trouble(what, error)
+
+    def _end(self, parting: str, seconds: float) -> None:
+        sender, self._sender = self._sender, None
+        if sender is not None and self.problem is None:
+            self._tried("the watch could not be ended", sender.close, parting, seconds)
+
+
+def watch(
+    spark: Any,
+    to: str | Path,
+    *,
+    bootstrap_servers: str | None = None,
+    kafka: Mapping[str, str] | None = None,
+    most_waiting: int = 1000,
+    part_bytes: int = 16 << 20,
+    most_bytes: int = 512 << 20,
+    every: float = 20.0,
+) -> Watch:
+    """Tell `to` of every query of the session from now on; never raises, never slows a query.
+
+    `to` is a folder, a URI that `pyarrow.fs` knows, or `kafka:TOPIC` with `bootstrap_servers` and
+    librdkafka's settings in `kafka`. At most `most_waiting` records wait for a place that does not
+    take them: the oldest are dropped, and counted in the next record. A folder keeps at most
+    `most_bytes` in parts of `part_bytes`; a store that can't append gets a file `every` so many
+    seconds. A second call for the same session and place returns the same watch.
+    """
+    target = str(to)
+    made = Watch(target)
+    try:
+        session = open_session(spark)
+        with _lock:
+            known = _open.setdefault((session.key, target), made)
+        if known is not made:
+            return known
+        place = _place(
+            target, bootstrap_servers, kafka or {}, made._trouble, part_bytes, most_bytes, every
+        )
+        made._begin(session, place, most_waiting)
+    except Exception as error:
+        made._fail(_reason(error))
+    if made.problem is not None:
+        _forget(made)
+    return made
+
+
+def _place(
+    to: str,
+    bootstrap: str | None,
+    kafka: Mapping[str, str],
+    trouble: Callable[[str, Exception], None],
+    part_bytes: int,
+    most_bytes: int,
+    every: float,
+) -> Callable[[], Place]:
+    """Return what opens the place; opened by the sender, so that no program waits for it."""
+    if to.startswith(TOPIC):
+        topic = to.removeprefix(TOPIC)
+        servers = bootstrap or kafka.get("bootstrap.servers")
+        if not topic or not servers:
+            raise ValueError(f"{to} needs a topic's name and bootstrap_servers")
+        from headgate.driver.topic import Topic
+
+        return lambda: Topic(topic, servers, kafka, trouble)
+    if "://" in to and not to.startswith("file:"):
+        from headgate.driver.objects import Objects
+
+        return lambda: Objects(to, every=every, most_bytes=most_bytes)
+    from headgate.driver.folder import Folder
+
+    # Absolute now: the program may change its working directory.
+    folder = Path(to.removeprefix("file://").removeprefix("file:")).absolute()
+    return lambda: Folder(folder, part_bytes=part_bytes, most_bytes=most_bytes)
+
+
+def _forget(watch: Watch) -> None:
+    with _lock:
+        for key in [k for k, v in _open.items() if v is watch]:
+            del _open[key]
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split())[:300]
+    return text or type(error).__name__
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Write what is left. The session is not asked any more: its JVM may be gone already."""
+    with _lock:
+        watches = list(_open.values())
+    for each in watches:
+        is_classic = each._session is not None and each._session.is_classic
+        why = "the driver's program ended" if is_classic else "the client's program ended"
+        each._end(why, _AT_EXIT / len(watches))
