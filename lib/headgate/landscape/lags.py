@@ -1,43 +1,124 @@
-"""How far readers are behind: groups by committed offsets, Spark by its checkpoint's offsets."""
+"""How far readers are behind: groups by committed offsets, Spark by checkpoint and progress."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
-from headgate.landscape.joins import kafka_offsets
-from headgate.landscape.landscape import PartitionLag
-from headgate.model.cluster import Cluster, Group
-from headgate.model.version import Version
+from headgate.landscape.joins import Match, kafka_offsets
+from headgate.landscape.landscape import PartitionLag, PositionState
+from headgate.model.cluster import Cluster, Group, Partition
+from headgate.model.version import Source, Version
 
-Ends = Mapping[tuple[str, int], int | None]
+Key = tuple[str, int]
+
+
+class Ends:
+    """Begin and end of every partition as Kafka said them, and when.
+
+    `at` is None where Kafka was not read: then nothing can be said to lack.
+    """
+
+    def __init__(self, cluster: Cluster | None) -> None:
+        topics = cluster.topics.values() if cluster else ()
+        self.partitions: dict[Key, Partition] = {
+            (t.name, p.number): p for t in topics for p in t.partitions
+        }
+        self.at = cluster.at if cluster else None
+
+    def position(self, key: Key, offset: int | None, at: str | None = None) -> PartitionLag:
+        """Return one position; `at` is when it was true, None where that is not known."""
+        found = self.partitions.get(key)
+        begin, end = (found.begin, found.end) if found else (None, None)
+        return PartitionLag(*key, offset, end, begin, self._state(found, offset, at))
+
+    def _state(self, found: Partition | None, offset: int | None, at: str | None) -> PositionState:
+        if found is None:
+            return PositionState.UNKNOWN if self.at is None else PositionState.NOT_LISTED
+        if offset is None:
+            return PositionState.NO_OFFSET
+        if found.begin is not None and offset < found.begin:
+            return PositionState.DATA_LOST
+        if found.end is None:
+            return PositionState.UNKNOWN
+        if offset <= found.end:
+            return PositionState.OK
+        # A reader that goes on after Kafka was read is ahead of what was read, and all is well.
+        return PositionState.BEYOND_END if self._is_older(at) else PositionState.UNKNOWN
+
+    def _is_older(self, at: str | None) -> bool:
+        then, now = _instant(at), _instant(self.at)
+        return then is not None and now is not None and then < now
 
 
 def ends_of(cluster: Cluster | None) -> Ends:
-    """Return the end offset of every partition."""
-    topics = cluster.topics.values() if cluster else ()
-    return {(t.name, p.number): p.end for t in topics for p in t.partitions}
+    """Return begin and end of every partition."""
+    return Ends(cluster)
 
 
 def group_positions(group: Group, ends: Ends) -> tuple[PartitionLag, ...]:
-    """Return one entry per partition that the group has committed."""
-    return tuple(
-        PartitionLag(o.topic, o.partition, o.offset, ends.get((o.topic, o.partition)))
-        for o in group.offsets
-    )
+    """Return one entry per partition that the group has committed or is assigned."""
+    return tuple(ends.position((o.topic, o.partition), o.offset) for o in group.offsets)
 
 
-def checkpoint_positions(version: Version, ends: Ends) -> tuple[PartitionLag, ...]:
-    """Return one entry per topic partition of the version's newest committed offsets.
+def checkpoint_positions(
+    version: Version, ends: Ends, match: Match | None = None
+) -> tuple[PartitionLag, ...]:
+    """Return one entry per topic partition that the version's sources read.
 
-    Where two sources read one partition, the one that is further behind counts.
+    Positions are the newest committed offsets, of the checkpoint or the progress. Where two
+    sources read one partition, the one that is further behind counts. A partition that Kafka has
+    and the sources read, but have no offset in yet, stands with no position; what `assign` leaves
+    out is not read. `match` looks up what a `subscribePattern` means in Kafka now.
     """
-    least: dict[tuple[str, int], int] = {}
+    at = version.progress.offsets_at if version.progress else None
+    least: dict[Key, int] = {}
     for source in version.sources or ():
-        for topic, parts in kafka_offsets(source).items():
-            for partition, offset in parts.items():
-                key = topic, partition
-                least[key] = min(offset, least.get(key, offset))
-    return tuple(PartitionLag(t, p, o, ends.get((t, p))) for (t, p), o in sorted(least.items()))
+        for key, offset in _offsets(source):
+            least[key] = min(offset, least.get(key, offset))
+    known = [ends.position(key, offset, at) for key, offset in least.items()]
+    fresh = {k for s in version.sources or () for k in _read(s, ends, match)} - least.keys()
+    found = [*known, *(ends.position(key, None) for key in fresh)]
+    return tuple(sorted(found, key=lambda p: (p.topic, p.partition)))
+
+
+def _offsets(source: Source) -> Iterator[tuple[Key, int]]:
+    for topic, parts in kafka_offsets(source).items():
+        for partition, offset in parts.items():
+            yield (topic, partition), offset
+
+
+def _read(source: Source, ends: Ends, match: Match | None) -> Iterator[Key]:
+    """Yield the partitions that Kafka has now and that the source reads."""
+    if source.format not in (None, "kafka"):
+        return
+    if (assigned := _assigned(source)) is not None:
+        yield from assigned & ends.partitions.keys()
+        return
+    topics = {*source.topics, *kafka_offsets(source)}
+    topics |= set(match(source.pattern)) if match and source.pattern else set()
+    yield from (key for key in ends.partitions if key[0] in topics)
+
+
+def _assigned(source: Source) -> set[Key] | None:
+    """Return the partitions of the option `assign`, {"topic":[0,1]}; None without one."""
+    text = next((v for k, v in source.options.items() if k.lower() == "assign"), None)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+        return {(topic, int(p)) for topic, parts in found.items() for p in parts}
+    except (ValueError, TypeError, AttributeError):
+        return set()
+
+
+def _instant(text: str | None) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
 
 
 def total(positions: Iterable[PartitionLag]) -> int | None:
@@ -52,3 +133,26 @@ def by_topic(positions: Iterable[PartitionLag]) -> dict[str, int | None]:
     for p in positions:
         out.setdefault(p.topic, []).append(p)
     return {topic: total(parts) for topic, parts in out.items()}
+
+
+def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]:
+    """Yield a sentence for each topic on which a reader's position is no longer in its log."""
+    wrong: dict[tuple[str, PositionState], list[PartitionLag]] = {}
+    for p in positions:
+        if p.state in _SENTENCES:
+            wrong.setdefault((p.topic, p.state), []).append(p)
+    for (topic, state), found in wrong.items():
+        lost = sum(p.lost or 0 for p in found)
+        parts = ", ".join(str(p.partition) for p in found)
+        where = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
+        yield f"{name} {_SENTENCES[state].format(where=where, lost=lost)}."
+
+
+_SENTENCES = {
+    PositionState.DATA_LOST: (
+        "has lost {lost} offsets in {where}: the log begins after the next offset to be read"
+    ),
+    PositionState.BEYOND_END: (
+        "stands after the end of {where}: the topic was created again or truncated"
+    ),
+}

@@ -61,26 +61,53 @@ class LandscapeNode:
     note: str | None = None
 
 
+class PositionState(StrEnum):
+    """What is to be said of a reader's position on one partition, beside how far it is behind.
+
+    OK: it lies within the log. NO_OFFSET: the partition is there and the reader has none in it
+    yet. DATA_LOST: the next offset is below the log's start, so records went before they were
+    read. BEYOND_END: it is above the log's end, so the topic was deleted and created again, or
+    truncated. NOT_LISTED: Kafka lists no such partition. UNKNOWN: Kafka did not say.
+    """
+
+    OK = "ok"
+    NO_OFFSET = "no_offset"
+    DATA_LOST = "data_lost"
+    BEYOND_END = "beyond_end"
+    NOT_LISTED = "not_listed"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
     """How far a reader is behind on one partition, in offsets (an upper bound of records).
 
     `position` is the next offset that the reader will read: a group's committed offset, or the
-    end of the newest committed batch of a Spark checkpoint. `lag` is `end - position`, never
-    negative, and None where either is unknown: unknown is not zero.
+    end of the newest committed batch of a Spark checkpoint. `begin` and `end` are the log's.
+    `lag` is `end - position`, never negative, and None where either is unknown, or where the
+    position is of another log than this one (BEYOND_END): unknown is not zero.
     """
 
     topic: str
     partition: int
     position: int | None = None
     end: int | None = None
+    begin: int | None = None
+    state: PositionState = PositionState.UNKNOWN
 
     @property
     def lag(self) -> int | None:
         """End minus position, or None."""
-        if self.position is None or self.end is None:
+        if self.position is None or self.end is None or self.state is PositionState.BEYOND_END:
             return None
         return max(self.end - self.position, 0)
+
+    @property
+    def lost(self) -> int | None:
+        """How many offsets are gone that were not read yet, None where that is unknown."""
+        if self.position is None or self.begin is None:
+            return None
+        return max(self.begin - self.position, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +115,10 @@ class LandscapePipeline:
     """A declared pipeline. `nodes` are landscape node ids in the topology's order.
 
     `reads` and `writes` are topic names, sorted. `lag` sums the known partitions, None where no
-    partition is known. `lag_from` says where positions come from: `group` (committed to Kafka)
-    or `checkpoint` (Spark never commits to Kafka), None where there are none. `captured_at` is
+    partition is known. `lag_from` says where positions come from: `group` (committed to Kafka),
+    `checkpoint` or `progress`, whichever is newer (Spark never commits to Kafka), None where there
+    are none; `lag_at` is when they were true (ISO 8601, UTC), None where that is not said: a
+    group's are as new as the cluster's snapshot. `captured_at` is
     that of the version shown, None where there is no version yet. `status` is `running`,
     `stopped`, `failed` or `unknown`, None where nobody watches it. `note` as for a node.
     """
@@ -106,6 +135,7 @@ class LandscapePipeline:
     positions: tuple[PartitionLag, ...] = ()
     lag: int | None = None
     lag_from: str | None = None
+    lag_at: str | None = None
     captured_at: str | None = None
     status: str | None = None
     note: str | None = None

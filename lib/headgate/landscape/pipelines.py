@@ -50,13 +50,15 @@ def part_of(
     nodes = _topology_nodes(pipeline, version)
     if not nodes or any(j.node is None for j in (*inputs, *outputs)):
         nodes += (_stand_in(pipeline, note),)
+    facts = _facts(pipeline, version, group, ends, match, nodes, inputs, outputs, note)
+    lost = lags.lag_sentences(pipeline.name, facts.positions)
     return Part(
-        pipeline=_facts(pipeline, version, group, ends, nodes, inputs, outputs, note),
+        pipeline=facts,
         nodes=nodes,
         edges=_edges(pipeline, version),
         inputs=tuple((j.topic, _id(pipeline, j.node)) for j in inputs),
         outputs=tuple((j.topic, _id(pipeline, j.node)) for j in outputs),
-        warnings=tuple(_warnings(pipeline, version, inputs, outputs, cluster)),
+        warnings=(*_warnings(pipeline, version, inputs, outputs, cluster), *lost),
     )
 
 
@@ -125,12 +127,13 @@ def _facts(
     version: Version | None,
     group: Group | None,
     ends: lags.Ends,
+    match: Match,
     nodes: tuple[LandscapeNode, ...],
     inputs: Iterable[Join],
     outputs: Iterable[Join],
     note: str | None,
 ) -> LandscapePipeline:
-    positions, origin = _positions(pipeline, version, group, ends)
+    positions, origin, at = _positions(pipeline, version, group, ends, match)
     return LandscapePipeline(
         name=pipeline.name,
         engine=pipeline.engine,
@@ -144,19 +147,28 @@ def _facts(
         positions=positions,
         lag=lags.total(positions),
         lag_from=origin,
+        lag_at=at,
         captured_at=version.captured_at if version else None,
         note=note,
     )
 
 
 def _positions(
-    pipeline: Pipeline, version: Version | None, group: Group | None, ends: lags.Ends
-) -> tuple[tuple[PartitionLag, ...], str | None]:
+    pipeline: Pipeline,
+    version: Version | None,
+    group: Group | None,
+    ends: lags.Ends,
+    match: Match,
+) -> tuple[tuple[PartitionLag, ...], str | None, str | None]:
+    """Return the positions, where they come from, and when they were true."""
     if pipeline.engine is Engine.SPARK:
-        found = lags.checkpoint_positions(version, ends) if version else ()
-        return found, "checkpoint" if found else None
+        found = lags.checkpoint_positions(version, ends, match) if version else ()
+        progress = version.progress if version else None
+        origin = (progress and progress.offsets_from) or "checkpoint"
+        known = any(p.position is not None for p in found)
+        return found, origin if known else None, progress.offsets_at if progress else None
     found = lags.group_positions(group, ends) if group else ()
-    return found, "group" if found else None
+    return found, "group" if found else None, None
 
 
 def _warnings(
