@@ -49,6 +49,7 @@ class EventLogReader:
         self._cut: list[_Unread] = []
         self._unread = 0
         self._events = 0
+        self._lines = 0
 
     def read(self, lines: Iterable[bytes], path: str) -> None:
         """Read the lines of one file; what can't be read is counted, never raised."""
@@ -71,8 +72,14 @@ class EventLogReader:
         if number and problem is None and kind not in KINDS:
             problem = _problem(line)
             self._events -= problem is not None
+        self._lines = number
         if problem is not None:
             self._cut.append(_Unread(path, number, problem))
+
+    def broken_off(self, path: str, reason: str) -> None:
+        """Note that the file read last could not be unpacked to its end."""
+        self._cut = [c for c in self._cut if c.path != path]
+        self._cut.append(_Unread(path, self._lines, reason))
 
     def _take(self, line: bytes, event: type[Event]) -> str | None:
         """Take one event; return what is wrong with it."""
@@ -112,7 +119,10 @@ class EventLogReader:
                 f" the first {at.path}:{at.line} ({at.reason})"
             )
         for at in self._cut:
-            out.append(f"{at.path}:{at.line}: the last line is cut, what stands before it was read")
+            out.append(
+                f"{at.path}:{at.line}: the log breaks off here ({at.reason}),"
+                " everything before it was read"
+            )
         return out
 
 

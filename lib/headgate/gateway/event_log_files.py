@@ -1,0 +1,173 @@
+"""Open Spark's event logs: one file or a rolling folder, plain or packed, local or remote."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headgate.errors import EvidenceError, UnreachableError
+from headgate.gateway.addresses import is_uri
+from headgate.gateway.evidence_files import Place, opened
+from headgate.gateway.local_files import LocalFiles
+from headgate.gateway.packed_streams import DamagedError, Opener, packing, unpacked
+from headgate.parse.spark.event_log import MOST_REPORTS, EventLog, EventLogReader
+from headgate.parse.spark.event_log_gather import Keep
+from headgate.parse.spark.event_log_lines import holds_events, split_lines
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
+_HEAD = 64 << 10
+# A remote file answers each read with a request.
+_BUFFER = 1 << 20
+_ROLLED = re.compile(r"^events_(?P<number>\d{1,9})_.+?(?P<compact>\.compact)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a log that can be opened any number of times."""
+
+    name: str
+    opener: Opener
+
+
+@dataclass(frozen=True, slots=True)
+class EventLogFiles:
+    """The files of one log in their order; `warnings` say which are missing."""
+
+    path: str
+    files: tuple[_File, ...]
+    warnings: tuple[str, ...] = ()
+
+    def read(self, keep: Keep | None = None, most: int = MOST_REPORTS) -> EventLog:
+        """Return what the log says; everything that can be read is read, the rest a warning.
+
+        `keep` says of which queries to keep every progress report, the newest `most` of a run.
+        UnreachableError where a remote file system stops to answer.
+        """
+        reader = EventLogReader(self.path, keep, most)
+        for file in self.files:
+            damage: list[str] = []
+            reader.read(split_lines(_chunks(file, damage)), file.name)
+            for reason in damage:
+                reader.broken_off(file.name, reason)
+        log = reader.result()
+        return replace(log, warnings=(*self.warnings, *log.warnings))
+
+
+def is_rolling(names: Iterable[str]) -> bool:
+    """Whether a folder with these files is a rolling event log."""
+    return any(map(_ROLLED.match, names))
+
+
+def rolling_log(folder: Place, names: Iterable[str]) -> EventLogFiles:
+    """Return the files of a rolling log that count: from the last compacted one on."""
+    found = sorted(
+        (int(m["number"]), m["compact"] is not None, name)
+        for name in names
+        if (m := _ROLLED.match(name))
+    )
+    compacted = [i for i, (_, is_compact, _) in enumerate(found) if is_compact]
+    wanted = found[compacted[-1] :] if compacted else found
+    files = tuple(_file(folder.below(name)) for _, _, name in wanted)
+    return EventLogFiles(folder.name, files, _gaps(folder, wanted))
+
+
+def _gaps(folder: Place, found: list[tuple[int, bool, str]]) -> tuple[str, ...]:
+    first, is_compact, name = found[0]
+    out = []
+    if first > 1 and not is_compact:
+        out.append(f"{folder.name} begins with {name}: what stood before it is missing")
+    for (before, _, name), (number, _, _) in itertools.pairwise(found):
+        if number > before + 1:
+            out.append(f"{folder.name} has nothing between {name} and events_{number}")
+    return tuple(out)
+
+
+def event_log(place: Place) -> EventLogFiles | None:
+    """Return a file's log, None where its first bytes are no event log's.
+
+    What can't be read twice, as a shell's pipe, is none either: `event_log_of` takes its bytes.
+    """
+    if _is_pipe(place):
+        return None
+    file = _file(place)
+    return EventLogFiles(place.name, (file,)) if _is_log(file) else None
+
+
+def event_log_of(data: bytes, name: str) -> EventLogFiles | None:
+    """Return the log that bytes are, None where they are none."""
+    file = _File(name, lambda: io.BytesIO(data))
+    return EventLogFiles(name, (file,)) if _is_log(file) else None
+
+
+def _is_pipe(place: Place) -> bool:
+    if not isinstance(place.files, LocalFiles):
+        return False
+    try:
+        return not stat.S_ISREG(Path(place.path).stat().st_mode)
+    except OSError:
+        return False
+
+
+def _file(place: Place) -> _File:
+    return _File(place.name, lambda: io.BufferedReader(_Guarded(place), _BUFFER))
+
+
+def _is_log(file: _File) -> bool:
+    """Whether the first bytes hold an event, also of a packed file."""
+    with file.opener() as stream:
+        head = stream.read(_HEAD)
+    if packing(head) is None:
+        return holds_events(head)
+    try:
+        return holds_events(next(unpacked(file.opener, head), b""))
+    except DamagedError:
+        return False
+
+
+def _chunks(file: _File, damage: list[str]) -> Iterator[bytes]:
+    with file.opener() as stream:
+        head = stream.read(_HEAD)
+    try:
+        yield from unpacked(file.opener, head)
+    except DamagedError as error:
+        damage.append(str(error))
+
+
+class _Guarded(io.RawIOBase):
+    """A place's stream, which raises our errors also while it is read."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._stream = opened(place)
+
+    def readable(self) -> bool:
+        """Return that it is, for the buffer around it."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Read the next bytes; UnreachableError or EvidenceError where that fails."""
+        view = memoryview(buffer)
+        try:
+            data = self._stream.read(len(view))
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+            name = self._place.name
+            if is_uri(name) and not name.startswith("file:"):
+                raise UnreachableError(f"{name} stopped answering: {reason}") from error
+            raise EvidenceError(f"{name} can't be read: {reason}") from error
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the place's stream, too."""
+        if not self.closed:
+            self._stream.close()
+        super().close()

@@ -1,0 +1,211 @@
+"""Unpack what Spark's codecs write, as a stream; how a stream is packed, its first bytes tell.
+
+Frames of zstd and gzip and LZ4's own frames are read by Arrow. Spark's lz4 is the block stream of
+lz4-java (`LZ4BlockOutputStream`), its snappy that of snappy-java (`SnappyOutputStream`): their
+framing is read here, Arrow unpacks the blocks.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+CHUNK = 1 << 20
+_LZ4 = b"LZ4Block"
+_SNAPPY = b"\x82SNAPPY\0"
+_FRAMED = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x1f\x8b": "gzip",
+}
+_LARGEST_BLOCK = 64 << 20
+_STEP = 256 << 10
+
+
+class DamagedError(Exception):
+    """A stream ends in the middle, or holds what its codec can't have written."""
+
+
+Opener = Callable[[], BinaryIO]
+
+
+def packing(head: bytes) -> str | None:
+    """Return how a stream with these first bytes is packed, None where it is not."""
+    if head.startswith(_LZ4):
+        return "lz4"
+    if head.startswith(_SNAPPY):
+        return "snappy"
+    return next((name for magic, name in _FRAMED.items() if head.startswith(magic)), None)
+
+
+def unpacked(opener: Opener, head: bytes) -> Iterator[bytes]:
+    """Yield everything that can be unpacked, in chunks; then DamagedError where that was not all.
+
+    `opener` opens the stream at its beginning, buffered: a read gives what was asked for, less
+    only at the end. `head` are its first bytes. What reading the stream raises is raised.
+    """
+    if head.startswith(_LZ4):
+        return _blocks(opener, _lz4_blocks)
+    if head.startswith(_SNAPPY):
+        return _blocks(opener, _snappy_blocks)
+    codec = packing(head)
+    return _plain(opener) if codec is None else _frames(opener, codec)
+
+
+def _plain(opener: Opener) -> Iterator[bytes]:
+    with opener() as stream:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+
+
+class _Source:
+    """A stream as Arrow wants it, which keeps the error that reading raised."""
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.failure: Exception | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; an error is kept and looks like the end."""
+        try:
+            return self._stream.read(size)
+        except Exception as error:
+            self.failure = error
+            return b""
+
+    def readable(self) -> bool:
+        """Arrow asks."""
+        return True
+
+    def seekable(self) -> bool:
+        """Arrow asks."""
+        return False
+
+    def close(self) -> None:
+        """Leave closing to whoever opened the stream."""
+
+
+def _frames(opener: Opener, codec: str) -> Iterator[bytes]:
+    """Yield what Arrow unpacks; where it fails, what it held back is read again in small steps."""
+    done = 0
+    for size in (_STEP, 1):
+        try:
+            for chunk in _attempt(opener, codec, done, size):
+                done += len(chunk)
+                yield chunk
+        except DamagedError:
+            if size == 1:
+                raise
+        else:
+            return
+
+
+def _attempt(opener: Opener, codec: str, skip: int, size: int) -> Iterator[bytes]:
+    """Yield what comes after the first `skip` unpacked bytes, `size` bytes at a time."""
+    import pyarrow as pa
+
+    with opener() as stream:
+        source = _Source(stream)
+        try:
+            with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), codec) as found:
+                while skip > 0 and (passed := found.read(min(skip, _STEP))):
+                    skip -= len(passed)
+                yield from _read(found, size)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            if source.failure is not None:
+                raise source.failure from error
+            raise DamagedError(f"{codec}: {' '.join(str(error).split())[:200]}") from error
+        if source.failure is not None:
+            raise source.failure
+
+
+def _read(found: Any, size: int) -> Iterator[bytes]:
+    if size > 1:
+        while chunk := found.read(size):
+            yield chunk
+        return
+    # Byte by byte, but handed on together: the error comes after the last one.
+    held = bytearray()
+    try:
+        while (byte := found.read(1)) and len(held) <= CHUNK:
+            held += byte
+    finally:
+        if held:
+            yield bytes(held)
+
+
+def _blocks(opener: Opener, read: Callable[[BinaryIO], Iterator[bytes]]) -> Iterator[bytes]:
+    with opener() as stream:
+        yield from read(stream)
+
+
+def _exactly(source: BinaryIO, size: int, what: str) -> bytes:
+    found = source.read(size)
+    if len(found) < size:
+        raise DamagedError(f"it ends within {what}")
+    return found
+
+
+def _block(codec: Any, data: bytes, size: int) -> bytes:
+    import pyarrow as pa
+
+    try:
+        found: bytes = codec.decompress(data, decompressed_size=size, asbytes=True)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DamagedError(f"a block can't be unpacked: {error}") from error
+    return found
+
+
+def _lz4_blocks(source: BinaryIO) -> Iterator[bytes]:
+    """lz4-java: magic, token, packed and plain size (little endian), checksum; 0 bytes end it.
+
+    Streams may follow each other. The checksum (XXHash32) is not verified.
+    """
+    import pyarrow as pa
+
+    codec = pa.Codec("lz4_raw")
+    while header := source.read(21):
+        if len(header) < 21:
+            raise DamagedError("it ends within a block's header")
+        magic, token, packed, plain, _ = struct.unpack("<8sBiiI", header)
+        sizes_fit = 0 <= packed <= _LARGEST_BLOCK and 0 <= plain <= _LARGEST_BLOCK
+        if magic != _LZ4 or token & 0xF0 not in (0x10, 0x20) or not sizes_fit:
+            raise DamagedError("a block's header is none")
+        data = _exactly(source, packed, "a block")
+        if plain:
+            yield data if token & 0xF0 == 0x10 else _block(codec, data, plain)
+
+
+def _snappy_blocks(source: BinaryIO) -> Iterator[bytes]:
+    """snappy-java: a header of 16 bytes, then blocks with their packed size (big endian).
+
+    Streams may follow each other, each with its header.
+    """
+    import pyarrow as pa
+
+    codec = pa.Codec("snappy")
+    while start := source.read(4):
+        if start == _SNAPPY[:4]:
+            _exactly(source, 12, "a header")
+            continue
+        if len(start) < 4 or not 0 < (size := int.from_bytes(start, "big")) <= _LARGEST_BLOCK:
+            raise DamagedError("a block's size is none" if len(start) == 4 else "it ends early")
+        data = _exactly(source, size, "a block")
+        plain = _varint(data)
+        if plain > _LARGEST_BLOCK:
+            raise DamagedError("a block's size is none")
+        if plain:
+            yield _block(codec, data, plain)
+
+
+def _varint(data: bytes) -> int:
+    """Return the plain size that a snappy block begins with: 7 bits a byte, the lowest first."""
+    found = 0
+    for place, byte in enumerate(data[:5]):
+        found |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return found
+    raise DamagedError("a block's size is none")
