@@ -195,7 +195,8 @@ def _functions(version: Version) -> str | None:
 
 
 def _history(version: Version) -> str | None:
-    if version.progress or version.pinned or "checkpoint" in _kinds(version):
+    known = version.progress and version.progress.first_retained_batch is not None
+    if known or version.pinned or "checkpoint" in _kinds(version):
         return None
     return (
         "What the query has pinned (shuffle partitions, formats of the state), and how far it is,"

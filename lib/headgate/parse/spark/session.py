@@ -55,9 +55,14 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The newest progress of one query; operator names are in the order of the report."""
+    """The newest progress of one query; operator names are in the order of the report.
+
+    `batch` is its number, `at` when it began (ISO 8601, UTC).
+    """
 
     query_id: str
+    batch: int | None = None
+    at: str | None = None
     name: str | None = None
     sources: tuple[SourceFacts, ...] = ()
     operators: tuple[tuple[str, int | None], ...] = ()
@@ -188,6 +193,8 @@ def _report(found: Mapping[str, Any]) -> Report:
     operators = (_mapping(o) for o in _sequence(found.get("stateOperators")))
     return Report(
         query_id=str(found["id"]),
+        batch=_whole(found.get("batchId")),
+        at=_text(found.get("timestamp")),
         name=_text(found.get("name")),
         sources=tuple(reported_source(_mapping(s)) for s in _sequence(found.get("sources"))),
         operators=tuple(

@@ -33,6 +33,7 @@ class _Said:
     captured: SourceFacts | None = None
     reported: SourceFacts | None = None
     logged: LoggedSource | None = None
+    is_newer: bool = False
 
     @property
     def extra(self) -> Mapping[str, str]:
@@ -53,11 +54,14 @@ def join_sources(
     captured: Sequence[SourceFacts] | None,
     reported: Sequence[SourceFacts] | None,
     logged: Sequence[LoggedSource] | None,
+    *,
+    is_newer: bool = False,
 ) -> Sources:
     """Return the sources; a piece that counts another number of them is left out of it.
 
     The plan's count comes first, then the session's, the log's and the progress's. In a log by
-    name a source finds its entry by its name.
+    name a source finds its entry by its name. `is_newer` says that the progress is of a later
+    batch than the log's newest committed one: then its offsets count.
     """
     planned = planned_sources(shape) if shape else None
     counts = {
@@ -82,6 +86,7 @@ def join_sources(
             captured=fact,
             reported=_at(reported, position, count),
             logged=_entry(logged, position, count, fact.name if fact else None),
+            is_newer=is_newer,
         )
         made.append(_source(said))
     return Sources(tuple(made), _differing(counts))
@@ -133,10 +138,17 @@ def _source(said: _Said) -> Source:
         options=options,
         columns=tuple(c.name for c in relation.outputs) if relation else None,
         start_offsets=logged.start if logged else None,
-        offsets=logged.offsets if logged else said.reported and said.reported.offsets,
+        offsets=_newest_offsets(said),
         advanced=logged.advanced if logged else None,
         node=said.anchor.id if said.anchor else None,
     )
+
+
+def _newest_offsets(said: _Said) -> Any:
+    reported = said.reported.offsets if said.reported else None
+    if said.logged is None or (said.is_newer and reported is not None):
+        return reported
+    return said.logged.offsets
 
 
 def _options(said: _Said) -> dict[str, str]:
@@ -163,7 +175,8 @@ def _format(said: _Said, topics: tuple[str, ...], pattern: str | None) -> str | 
     captured = said.captured.format if said.captured else None
     reported = said.reported.format if said.reported else None
     guessed = "kafka" if topics or pattern else None
-    return captured or said.extra.get("format") or reported or guessed
+    logged = said.logged.format if said.logged else None
+    return captured or said.extra.get("format") or reported or guessed or logged
 
 
 def by_topic(offsets: Any) -> bool:

@@ -11,6 +11,7 @@ from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.expected import expected_arguments, expected_state, with_arguments
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.merge import Merged, merge
+from headgate.parse.spark.newest import is_later, progress_of
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import Report, Session
@@ -57,7 +58,10 @@ def build_version(pieces: Pieces) -> Version:
     report = _report(pieces)
     mode = _output_mode(session, shape)
     reported = report.sources if report else None
-    joined = join_sources(shape, session.sources, reported, checkpoint.sources)
+    is_newer = is_later(report, checkpoint)
+    joined = join_sources(
+        shape, session.sources, reported, checkpoint.sources, is_newer=is_newer
+    )
     arguments = expected_arguments(pieces.plans, seen)
     state = join_state(
         with_arguments(stateful_operators(shape, mode), arguments) if shape else None,
@@ -91,7 +95,7 @@ def build_version(pieces: Pieces) -> Version:
         settings=mask(pieces.settings),
         query_id=checkpoint.query_id or (report.query_id if report else None),
         offset_log_version=checkpoint.log_version,
-        progress=checkpoint.progress,
+        progress=progress_of(checkpoint, report, is_newer=is_newer),
         evidence=pieces.evidence,
         warnings=tuple(dict.fromkeys(warnings)),
         capture_error=session.error,

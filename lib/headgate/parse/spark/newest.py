@@ -1,0 +1,37 @@
+"""Which is newer, the checkpoint or the progress: whose offsets say where a query stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headgate.model.version import Progress
+from headgate.parse.spark.checkpoint import Checkpoint
+from headgate.parse.spark.session import Report
+
+
+def is_later(report: Report | None, checkpoint: Checkpoint) -> bool:
+    """Whether the progress is of a later batch than the newest committed one of the checkpoint.
+
+    Progress of another query says nothing of this one.
+    """
+    if report is None or report.batch is None or report.query_id != checkpoint.query_id:
+        return False
+    known = checkpoint.progress.offsets_batch if checkpoint.progress else None
+    return known is None or report.batch > known
+
+
+def progress_of(
+    checkpoint: Checkpoint, report: Report | None, *, is_newer: bool
+) -> Progress | None:
+    """Return how far the query has got, and which batch the sources' offsets are of."""
+    known = checkpoint.progress
+    if report is None or report.batch is None:
+        return known
+    if is_newer or (known is None and checkpoint.sources is None):
+        return replace(
+            known or Progress(),
+            offsets_batch=report.batch,
+            offsets_at=report.at,
+            offsets_from="progress",
+        )
+    return known
