@@ -167,7 +167,7 @@ class StreamsApplication:
 
     `described` says whether a description of the topology was read; without one processors,
     sinks and stores are at most what the cluster proves. `protocol` is `classic` or `streams`: of
-    the group on the cluster, else of the configuration. `group_topology` is the streams group's own.
+    the group on the cluster, else of the configuration. `group_topology` is the group's own.
     `inputs` are partitions by topic; `said_inputs` as the file had them, where names differ.
     `config` are settings, secrets masked; `config_is_whole` where defaults are among them, too.
     """

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from headgate.model.schema import Schema
+from headgate.model.streams import StreamsApplication
 from headgate.model.topology import Topology
 
 
@@ -191,7 +192,8 @@ class Version:
     settings of the offset log, `settings` those of the session that captured. `captured_at` is
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
     build or analyse the query, None where it was built. `user_functions` are names of functions
-    whose bodies no plan shows.
+    whose bodies no plan shows. `streams` are the facts of a Kafka Streams application, None for
+    the other engines.
     """
 
     engine: Engine
@@ -215,3 +217,4 @@ class Version:
     capture_error: str | None = None
     functions: tuple[Function, ...] = ()
     user_functions: tuple[str, ...] = ()
+    streams: StreamsApplication | None = None

@@ -13,6 +13,8 @@ from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.session import Report, Session, read_reports
 from headgate.parse.spark.version import Pieces, build_version
+from headgate.parse.streams.assemble import build_streams, check_one_engine, is_streams
+from headgate.parse.streams.complete import completed_application
 
 
 @dataclass(slots=True)
@@ -37,8 +39,7 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
     A version file is completed by the other pieces: what they say comes first.
     """
     versions = [*found.versions, *((p.path, p.value) for p in _of(found, PieceKind.VERSION))]
-    spark = _spark_pieces(found, query)
-    made = [build_version(spark)] if _says_something(found) else []
+    made = _made(found, query)
     for path, version in versions:
         if not made:
             warnings = (*version.warnings, *found.warnings)
@@ -48,6 +49,20 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
     if not made:
         raise EvidenceError("no evidence was given")
     return made[0]
+
+
+def _made(found: Gathered, query: str | None) -> list[Version]:
+    """Return the version of the pieces that are no version files, none where there are none."""
+    check_one_engine(found.pieces, [path for path, _ in found.checkpoints])
+    if any(map(is_streams, found.pieces)):
+        return [build_streams(found.pieces, name=found.name, warnings=found.warnings)]
+    # An empty list may be one of internal topics; alone, or beside Spark's pieces, it says nothing.
+    empty = _of(found, PieceKind.INTERNAL_TOPICS)
+    if empty and not (found.checkpoints or len(found.pieces) > len(empty) or found.versions):
+        raise EvidenceError(f"{empty[0].path} is an empty list, which is no evidence")
+    found.warnings.extend(f"{p.path} is an empty list and says nothing" for p in empty)
+    found.pieces = [p for p in found.pieces if p not in empty]
+    return [build_version(_spark_pieces(found, query))] if _says_something(found) else []
 
 
 def _of(found: Gathered, kind: PieceKind) -> list[Piece]:
@@ -153,9 +168,10 @@ def completed(version: Version, other: Version, path: str) -> Version:
     }
     if len(version.topology.nodes) < len(other.topology.nodes):
         changes["topology"] = other.topology
+    changes["streams"] = completed_application(version.streams, other.streams)
     warnings = dict.fromkeys((*version.warnings, *other.warnings))
     return replace(version, **changes, warnings=tuple(warnings))
 
 
-_OWN = frozenset(("engine", "topology", "warnings", "evidence"))
+_OWN = frozenset(("engine", "topology", "warnings", "evidence", "streams"))
 _NOTHING: tuple[Any, ...] = (None, (), {})

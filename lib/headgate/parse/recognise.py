@@ -18,6 +18,7 @@ from headgate.parse.spark.session import (
     read_reports,
     read_session,
 )
+from headgate.parse.streams import pieces as streams
 
 
 class PieceKind(StrEnum):
@@ -29,6 +30,10 @@ class PieceKind(StrEnum):
     CAPTURE = "capture"
     SETTINGS = "settings"
     VERSION = "version"
+    DESCRIBE = "describe"
+    STREAMS_CONFIG = "streams-config"
+    INTERNAL_TOPICS = "internal-topics"
+    INPUT_TOPICS = "input-topics"
 
 
 TRIED = (
@@ -38,6 +43,9 @@ TRIED = (
     "capture.json",
     "session settings",
     "a version file",
+    "Topology#describe() text",
+    "a Kafka Streams application's configuration",
+    "lists of its topics",
 )
 
 
@@ -66,9 +74,15 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
         return None
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] in ("{", "["):
-        return _json_piece(stripped, data, path)
+        return _json_piece(stripped, data, path) or _streams(streams.from_text(text), path)
     plans = read_plans(text) if ("== " in text and " Plan ==" in text) or "Subtree" in text else ()
-    return Piece(PieceKind.EXPLAIN, path, plans) if plans else None
+    if plans:
+        return Piece(PieceKind.EXPLAIN, path, plans)
+    return _streams(streams.from_text(text), path)
+
+
+def _streams(found: streams.Found | None, path: str) -> Piece | None:
+    return Piece(PieceKind(found.kind), path, found) if found else None
 
 
 def not_read_yet(data: bytes) -> str | None:
@@ -79,8 +93,6 @@ def not_read_yet(data: bytes) -> str | None:
     head = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"{") and _EVENT.search(head):
         return "an event log"
-    if head.startswith((b"Topologies:", b"Topology:")) and b"Sub-topology:" in head:
-        return "the description of a Kafka Streams topology"
     return None
 
 
@@ -103,9 +115,10 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
     reports = [r for v in values for r in (v if isinstance(v, list) else [v])]
     if reports and all(map(is_progress, reports)):
         return _progress(reports, path, warnings)
+    piece = None
     if len(values) == 1 and isinstance(values[0], dict):
-        return _object(values[0], data, path, warnings)
-    return None
+        piece = _object(values[0], data, path, warnings)
+    return piece or (_streams(streams.from_json(values), path) if not broken else None)
 
 
 def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece:

@@ -79,11 +79,21 @@ def fingerprint(version: Version) -> str:
         version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
     )
     content = msgspec.to_builtins(kept)
+    _without_offsets(content)
     for source in content["sources"] or ():
         source["offsets"] = source["start_offsets"] = source["advanced"] = None
     for node in content["topology"]["nodes"]:
         node["details"] = _still(node["details"])
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def _without_offsets(content: dict[str, Any]) -> None:
+    """Leave out the offsets of internal topics, and what other engines have nothing of."""
+    if content["streams"] is None:
+        del content["streams"]
+        return
+    for topic in content["streams"]["internal"] or ():
+        topic["begin_offsets"] = topic["end_offsets"] = None
 
 
 def _still(details: dict[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def number_of(name: str) -> int | None:
     """Return the counter in a generated name of a processor, store or repartition topic."""
     if found := generated(name):
         return found.number
-    match = _TOPIC_STORE.match(name)
+    match = _TOPIC_STORE.match(name.removesuffix("-repartition"))
     return int(match["number"]) if match else None
 
 

@@ -1,0 +1,129 @@
+"""Put the pieces of one Kafka Streams application together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headgate.errors import EvidenceError
+from headgate.model.streams import InternalTopic
+from headgate.model.version import Evidence, Version
+from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.streams.config import Config
+from headgate.parse.streams.described import Description
+from headgate.parse.streams.pieces import Found
+from headgate.parse.streams.version import StreamsPieces, build_version
+
+KINDS = frozenset(
+    {
+        PieceKind.DESCRIBE,
+        PieceKind.STREAMS_CONFIG,
+        PieceKind.INTERNAL_TOPICS,
+        PieceKind.INPUT_TOPICS,
+    }
+)
+
+
+def is_streams(piece: Piece) -> bool:
+    """Whether a piece tells of a Kafka Streams application; an empty list tells nothing."""
+    return piece.kind in KINDS and not _is_empty_list(piece)
+
+
+def _is_empty_list(piece: Piece) -> bool:
+    return piece.kind is PieceKind.INTERNAL_TOPICS and piece.value.internal == ()
+
+
+def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> None:
+    """Raise EvidenceError where pieces of Spark and of Kafka Streams lie together."""
+    ours = next((p for p in pieces if is_streams(p)), None)
+    spark = [p.path for p in pieces if p.kind not in {*KINDS, PieceKind.VERSION}]
+    theirs = next(iter((*spark, *checkpoints)), None)
+    if ours is not None and theirs is not None:
+        raise EvidenceError(
+            f"{ours.path} is of a Kafka Streams application, {theirs} of a Spark query: "
+            "one version is of one engine, so read them apart"
+        )
+
+
+def build_streams(
+    pieces: Sequence[Piece], *, name: str | None = None, warnings: Sequence[str] = ()
+) -> Version:
+    """Return the version of all pieces; where two disagree the first counts, with a warning."""
+    ours = [p for p in pieces if p.kind in KINDS]
+    problems: list[str] = []
+    description = _description(ours, problems)
+    return build_version(
+        StreamsPieces(
+            description=description,
+            config=_config(ours, problems),
+            internal=_internal(ours, problems),
+            inputs=_inputs(ours, problems),
+            evidence=tuple(Evidence(kind=p.kind.value, path=p.path) for p in ours),
+            warnings=(*warnings, *(w for p in ours for w in p.warnings), *problems),
+            name=name,
+        )
+    )
+
+
+def _description(pieces: Sequence[Piece], problems: list[str]) -> Description | None:
+    found: list[tuple[str, Description]] = []
+    for piece in pieces:
+        value: Found = piece.value
+        if value.description is not None:
+            found.append((piece.path, value.description))
+    if not found:
+        return None
+    path, kept = found[0]
+    others = [p for p, d in found[1:] if _shape(d) != _shape(kept)]
+    if others:
+        problems.append(
+            f"several descriptions of a topology: {path} is used, {', '.join(others)} not"
+        )
+    return kept
+
+
+def _shape(description: Description) -> tuple[frozenset[str], frozenset[object]]:
+    names = frozenset(f"{n.kind} {n.name} {sorted(n.stores)}" for n in description.nodes)
+    return names, frozenset(description.edges)
+
+
+def _config(pieces: Sequence[Piece], problems: list[str]) -> Config | None:
+    """Join settings; a log's list of all settings fills what a file does not name."""
+    found = [(p.path, p.value.config) for p in pieces if p.value.config is not None]
+    if not found:
+        return None
+    values: dict[str, str] = {}
+    said_by: dict[str, str] = {}
+    for path, config in sorted(found, key=lambda f: f[1].is_whole):
+        for key, value in config.values.items():
+            if values.setdefault(key, value) != value:
+                problems.append(f"{key} is {values[key]} in {said_by[key]} and {value} in {path}")
+            said_by.setdefault(key, path)
+    return Config(dict(sorted(values.items())), any(c.is_whole for _, c in found))
+
+
+def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTopic, ...] | None:
+    lists = [p for p in pieces if p.value.internal is not None]
+    if not lists:
+        return None
+    found: dict[str, InternalTopic] = {}
+    for piece in lists:
+        for topic in piece.value.internal:
+            known = found.setdefault(topic.name, topic)
+            if known.partitions != topic.partitions:
+                problems.append(
+                    f"{topic.name} has {known.partitions} partitions in one list and "
+                    f"{topic.partitions} in {piece.path}"
+                )
+    return tuple(found[name] for name in sorted(found))
+
+
+def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for piece in pieces:
+        for name, partitions in (piece.value.inputs or {}).items():
+            if found.setdefault(name, partitions) != partitions:
+                problems.append(
+                    f"input {name} has {found[name]} partitions in one list and {partitions} in "
+                    f"{piece.path}"
+                )
+    return found

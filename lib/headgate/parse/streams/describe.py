@@ -1,0 +1,272 @@
+"""Read the text of `Topology#describe()`, as Kafka Streams prints it since 1.0.
+
+Every shape is read: a line a node with arrows below it (since 1.1), all on one line (before),
+global stores of both, named topologies, lines of logs in between. What can't be read costs a
+warning with its line; nothing raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headgate.parse.streams.described import DescribedNode, Description, Key
+from headgate.parse.streams.lines import Line, lines
+from headgate.parse.streams.links import Arrow, linked
+from headgate.parse.streams.node_text import KINDS, is_complete, read_node, split_arrows
+
+_NUMBER = re.compile(r"(?P<number>\d{1,9})(?P<rest>.*)", re.S)
+_GLOBAL = re.compile(
+    r"(?P<source>.+?)\s?\(topic: (?P<topic>.*)\) -> (?P<processor>.+?)\s?\(store: (?P<store>.*)\)"
+)
+_LONGEST = 20
+_MOST_WARNINGS = 20
+NOT_KNOWN = -1
+
+
+def looks_described(text: str) -> bool:
+    """Whether the text holds at least one line that only a description has; cheap."""
+    if "Sub-topology:" in text or "Sub-topologies:" in text:
+        return True
+    return any(mark in text for mark in ("(topics: ", "(stores: ")) and bool(
+        re.search(r"(?:Source|Processor): .+\((?:topics|stores): ", text)
+    )
+
+
+def read_description(text: str) -> Description:
+    """Return the newest description in the text; empty where there is none."""
+    reader = _Reader()
+    for line in lines(text):
+        reader.take(line)
+    reader.end()
+    return _newest([d.made() for d in reader.drafts])
+
+
+def _newest(found: list[Description]) -> Description:
+    kept = [d for d in found if not d.is_empty]
+    if not kept:
+        return Description(warnings=tuple(w for d in found for w in d.warnings))
+    last = kept[-1]
+    older = [d for d in kept[:-1] if not _same(d, last)]
+    if not older:
+        return last
+    said = ", ".join(str(d.line) for d in older[:3])
+    sentence = f"line {last.line}: the newest description is read, not the other ones (line {said})"
+    return replace(last, warnings=(sentence, *last.warnings))
+
+
+def _same(one: Description, other: Description) -> bool:
+    def content(d: Description) -> set[DescribedNode]:
+        return {replace(n, line=0) for n in d.nodes}
+
+    return content(one) == content(other)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A description while it is read."""
+
+    line: int
+    nodes: dict[Key, DescribedNode] = field(default_factory=dict)
+    arrows: list[Arrow] = field(default_factory=list)
+    topologies: dict[str, None] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def made(self) -> Description:
+        nodes = _placed(self.nodes.values(), self.warnings)
+        edges, problems = linked(nodes, self.arrows)
+        warnings = _capped([*self.warnings, *problems])
+        return Description(tuple(nodes), edges, tuple(self.topologies), self.line, warnings)
+
+
+def _capped(warnings: list[str]) -> tuple[str, ...]:
+    more = len(warnings) - _MOST_WARNINGS
+    return (
+        *warnings[:_MOST_WARNINGS],
+        *([f"and {more} more lines like these"] if more > 0 else []),
+    )
+
+
+def _placed(nodes: Iterable[DescribedNode], warnings: list[str]) -> list[DescribedNode]:
+    """Give nodes before the first header the sub-topology that must have stood there."""
+    out = list(nodes)
+    lost = [n for n in out if n.subtopology == NOT_KNOWN]
+    if not lost:
+        return out
+    known = [n.subtopology for n in out if n.subtopology != NOT_KNOWN]
+    number = max(min(known) - 1, 0) if known else 0
+    if known and number == min(known):
+        number = max(known) + 1
+    warnings.append(
+        f"line {lost[0].line}: no sub-topology stands above {lost[0].name}; taken for {number}"
+    )
+    return [replace(n, subtopology=number) if n.subtopology == NOT_KNOWN else n for n in out]
+
+
+class _Reader:
+    """Takes line after line; `current` is the node that arrows belong to."""
+
+    def __init__(self) -> None:
+        self.drafts = [_Draft(1)]
+        self.topology: str | None = None
+        self.subtopology = NOT_KNOWN
+        self.is_global = False
+        self.current: tuple[DescribedNode, bool] | None = None
+        self.pending: tuple[Line, list[str]] | None = None
+
+    @property
+    def draft(self) -> _Draft:
+        return self.drafts[-1]
+
+    def take(self, line: Line) -> None:
+        if self.pending is not None and self._continued(line):
+            return
+        match line.key:
+            case "Topologies:" | "Sub-topologies:" | "Topology:":
+                self._header(line)
+            case "Sub-topology:":
+                self._subtopology(line)
+            case "Global Stores:":
+                self.current, self.is_global = None, True
+            case "GlobalStore:":
+                self._global_store(line)
+            case "Source:" | "Processor:" | "Sink:":
+                self._begin(line)
+            case "-->" | "<--":
+                self._arrow(line)
+            case _:
+                self._other(line)
+
+    def end(self) -> None:
+        if self.pending is not None:
+            self._cut()
+
+    def _continued(self, line: Line) -> bool:
+        """Join the lines of a name that has line breaks; a line with a key ends it."""
+        assert self.pending is not None
+        first, parts = self.pending
+        if line.key is not None and not (line.key in ("-->", "<--") and line.is_prefixed):
+            self._cut()
+            return False
+        parts.append(line.raw)
+        text = "\n".join(parts)
+        if is_complete(str(first.key), text):
+            self.pending = None
+            self._node(first, text)
+        elif len(parts) > _LONGEST:
+            self._cut()
+        return True
+
+    def _cut(self) -> None:
+        """Read what there is of a node whose text ends too early."""
+        assert self.pending is not None
+        (first, parts), self.pending = self.pending, None
+        if read_node(str(first.key), parts[0]) is not None:
+            self.draft.warnings.append(f"line {first.number} is cut: {_shown(parts[0])}")
+            self._node(first, parts[0])
+        elif not first.is_prefixed or self.draft.nodes:
+            what = KINDS[str(first.key)]
+            self.draft.warnings.append(
+                f"line {first.number} looks like a {what} and can't be read: {_shown(parts[0])}"
+            )
+            self.current = None
+
+    def _header(self, line: Line) -> None:
+        name = line.rest.removesuffix(":").strip() if line.key == "Topology:" else ""
+        named = name if name and not line.is_prefixed and line.rest.endswith(":") else None
+        if line.key == "Topology:" and name and named is None:
+            return
+        if self.draft.nodes and (named is None or named in self.draft.topologies):
+            self.drafts.append(_Draft(line.number))
+        if named is not None:
+            self.draft.topologies[named] = None
+        self.topology, self.subtopology = named, NOT_KNOWN
+        self.is_global, self.current = False, None
+
+    def _subtopology(self, line: Line) -> None:
+        match = _NUMBER.match(line.rest)
+        self.current = None
+        if match is None:
+            self.draft.warnings.append(f"line {line.number}: no number of a sub-topology")
+            return
+        self.subtopology = int(match["number"])
+        self.is_global = "global" in match["rest"]
+
+    def _global_store(self, line: Line) -> None:
+        """Read `GlobalStore: SOURCE(topic: T) -> PROCESSOR(store: S)` of Kafka Streams 1.0."""
+        match = _GLOBAL.match(line.rest)
+        if match is None:
+            self.draft.warnings.append(f"line {line.number} is cut: {_shown(line.rest)}")
+            return
+        number = 1 + max((n.subtopology for n in self.draft.nodes.values()), default=-1)
+        shared: dict[str, Any] = {
+            "line": line.number,
+            "subtopology": number,
+            "topology": self.topology,
+            "is_global": True,
+        }
+        topics, stores = (match["topic"],), (match["store"],)
+        self._add(DescribedNode(kind="source", name=match["source"], topics=topics, **shared))
+        self._add(DescribedNode(kind="processor", name=match["processor"], stores=stores, **shared))
+        key = (self.topology, match["source"])
+        self.draft.arrows.append(Arrow(key, "-->", match["processor"], line.number))
+
+    def _begin(self, line: Line) -> None:
+        if is_complete(str(line.key), line.rest):
+            self._node(line, line.rest)
+        else:
+            self.pending = (line, [line.rest])
+
+    def _node(self, line: Line, text: str) -> None:
+        found = read_node(str(line.key), text)
+        assert found is not None
+        node = DescribedNode(
+            kind=KINDS[str(line.key)],
+            name=found.name,
+            line=line.number,
+            subtopology=self.subtopology,
+            topology=self.topology,
+            is_global=self.is_global,
+            **found.facts,
+        )
+        self.current = (node, line.is_prefixed)
+        self._add(node)
+        for arrow, names in found.arrows:
+            self.draft.arrows.append(Arrow(node.key, arrow, names, line.number))
+
+    def _add(self, node: DescribedNode) -> None:
+        known = self.draft.nodes.setdefault(node.key, node)
+        if known is not node and replace(known, line=node.line) != node:
+            self.draft.warnings.append(
+                f"line {node.line}: {_shown(node.name)} is described on line {known.line} already"
+            )
+
+    def _arrow(self, line: Line) -> None:
+        if self.current is None:
+            if self.draft.nodes and not line.is_prefixed:
+                self.draft.warnings.append(f"line {line.number}: no node stands above this arrow")
+            return
+        node, was_prefixed = self.current
+        if line.is_prefixed and not was_prefixed:
+            return
+        names = line.rest
+        if line.key == "-->" and node.kind == "processor" and " <-- " in names:
+            for arrow, said in split_arrows(f"--> {names}"):
+                self.draft.arrows.append(Arrow(node.key, arrow, said, line.number))
+            return
+        self.draft.arrows.append(Arrow(node.key, str(line.key), names, line.number))
+
+    def _other(self, line: Line) -> None:
+        """Keep a line behind an arrow: it may be the rest of a name that has line breaks."""
+        arrows = self.draft.arrows
+        if self.current is None or not arrows or arrows[-1].node != self.current[0].key:
+            return
+        if len(arrows[-1].tail) < _LONGEST:
+            arrows[-1].tail.append(line.raw)
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"

@@ -1,0 +1,66 @@
+"""Tell whether text or JSON is evidence of a Kafka Streams application, and read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.model.streams import InternalTopic
+from headgate.parse.streams.config import (
+    Config,
+    is_config,
+    read_config,
+    read_logged,
+    read_properties,
+)
+from headgate.parse.streams.describe import looks_described, read_description
+from headgate.parse.streams.described import Description
+from headgate.parse.streams.topics import (
+    is_input_topics,
+    is_internal_topics,
+    read_input_topics,
+    read_internal_topics,
+)
+
+_LONGEST_PROPERTIES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one file says; `kind` is the word in `Evidence`."""
+
+    kind: str
+    description: Description | None = None
+    config: Config | None = None
+    internal: tuple[InternalTopic, ...] | None = None
+    inputs: dict[str, int] | None = None
+
+
+def from_text(text: str) -> Found | None:
+    """Return a description (an application's log may hold its configuration, too) or settings."""
+    config = read_logged(text)
+    if looks_described(text):
+        description = read_description(text)
+        if not description.is_empty:
+            return Found("describe", description, config)
+    if config is None and len(text) < _LONGEST_PROPERTIES:
+        config = read_properties(text)
+    return Found("streams-config", config=config) if config else None
+
+
+def from_json(values: Sequence[Any]) -> Found | None:
+    """Return what one JSON value is: settings, internal topics, inputs, or a described text."""
+    if len(values) != 1:
+        return None
+    (value,) = values
+    if isinstance(value, str):
+        return from_text(value)
+    if is_internal_topics(value):
+        return Found("internal-topics", internal=read_internal_topics(value))
+    if isinstance(value, dict) and value:
+        if is_config(value):
+            return Found("streams-config", config=read_config(value))
+        if is_input_topics(value):
+            return Found("input-topics", inputs=read_input_topics(value))
+    return None
