@@ -42,13 +42,16 @@ class Plan:
     """A whole tree, flat, so that 5,000 operators need no recursion; node 0 is the root.
 
     `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted` or `json`. `types` says
-    what attribute numbers are, where the form does (JSON alone does).
+    what attribute numbers are, where the form does (JSON alone does). `is_whole` is False where
+    the evidence was cut or is a part by its kind, as `codegen` is. `line` is where it begins.
     """
 
     form: str
     nodes: tuple[PlanNode, ...]
     warnings: tuple[str, ...] = ()
     types: Mapping[int, TypedColumn] = field(default_factory=dict)
+    is_whole: bool = True
+    line: int = 1
 
     def upwards(self) -> Iterator[tuple[int, PlanNode]]:
         """Yield every node with its index, children before their parents."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 MASK = "********"
 _SECRET = re.compile(
@@ -31,3 +31,52 @@ def is_secret(key: str) -> bool:
 def mask(options: Mapping[str, str]) -> dict[str, str]:
     """Return options with every secret value replaced; the keys stay, so that a diff sees them."""
     return {k: MASK if is_secret(k) else mask_text(v) for k, v in options.items()}
+
+
+_HINTS = (
+    "passw",
+    "secret",
+    "token",
+    "credential",
+    "jaas",
+    "accesskey",
+    "access.key",
+    "access_key",
+    "account.key",
+    "accountkey",
+    "account_key",
+    "apikey",
+    "api_key",
+    "api.key",
+    "privatekey",
+    "private_key",
+    "private.key",
+    "signature",
+    "auth",
+    "sig=",
+    "://",
+)
+_KEY = (
+    r"(?P<key>[\w.$-]*(?:passw|secret|token|credential|jaas|(?:access|account|api|private)[._]?key"
+)
+_KEY += r"|signature|basic\.auth)[\w.$-]*) ?(?:=|->) ?"
+_OPTION_VALUE = re.compile(
+    _KEY + r'(?P<value>(?:"[^"\n]*"|\'[^\'\n]*\'|[^\],\n"\']|,(?! ?[\w.$-]+ ?(?:=|->)))+)', re.I
+)
+_TIGHT_VALUE = re.compile(_KEY.replace(" ?(?:=|->) ?", "=") + r"(?P<value>[^\s,\])};&]+)", re.I)
+
+
+def may_hold_secrets(texts: Iterable[str]) -> bool:
+    """Whether any of the texts holds a word that secrets go by; cheap, often yes for nothing."""
+    whole = "\n".join(texts).lower()
+    return any(hint in whole for hint in _HINTS)
+
+
+def mask_options(text: str) -> str:
+    """Return the text of an operator that prints options, `[key=value, ...]`, without secrets."""
+    return mask_text(_OPTION_VALUE.sub(rf"\g<key>={MASK}", text))
+
+
+def mask_expression(text: str) -> str:
+    """Return the text of any other operator: a literal may be an address or a `password=...`."""
+    return mask_text(_TIGHT_VALUE.sub(rf"\g<key>={MASK}", text))

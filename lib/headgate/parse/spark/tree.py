@@ -1,147 +1,150 @@
-"""Read the tree that `explain` prints, and the details below it in `formatted`."""
+"""Read the tree that `explain` prints, and say where it is not whole."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from headgate.parse.spark.details import Block, is_open, read_details
 from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.sections import Section, is_other_header
+from headgate.parse.spark.rows import Row, read_rows
+from headgate.parse.spark.secrets import mask_expression, mask_options, may_hold_secrets
+from headgate.parse.spark.sections import Section
 
-_STAGE = re.compile(r"^(?:\* |\*\(\d+\) )")
-_NAME = re.compile(r"(?P<tick>')?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
-_NUMBERED = re.compile(r"^(?P<text>.*?)\s*\((?P<number>\d+)\)$")
-_BLOCK = re.compile(r"^\((?P<number>\d+)\) (?P<name>\S.*)$")
-_FIELD = re.compile(r"^(?P<key>[A-Z][A-Za-z ]*?)(?: \[\d+\])?\s*: ?(?P<value>.*)$")
+_STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
+_NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _STATISTICS = re.compile(r", Statistics\([^()]*(?:\([^()]*\)[^()]*)*\)$")
-_CUT = re.compile(r"\.\.\. (\d+) more fields")
-Row = tuple[int, str, int]
+_CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
+_AGGREGATES = frozenset(("HashAggregate", "SortAggregate", "ObjectHashAggregate"))
+_WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
 
 def read_section(section: Section) -> Plan | None:
     """Return the plan of one section, or None where it holds no tree.
 
-    A section that has details below its tree is of the form `formatted`.
+    A tree whose operators are numbered is of the form `formatted`. What the text lacks makes
+    `is_whole` False and a warning.
     """
-    tree, rest = _tree_lines(section)
-    rows = _without_initial_plan(_rows(tree))
-    if not rows:
+    read = read_rows(section)
+    if not read.rows:
         return None
-    details = _blocks(rest)
-    form = "formatted" if details and section.form == "physical" else section.form
-    nodes = _nodes(rows, details)
-    return Plan(form, nodes, _warnings(nodes, form))
+    texts = [_without_statistics(row.text) for row in read.rows]
+    numbers = [_number(text) for text in texts]
+    is_formatted = section.form == "physical" and all(n is not None for n in numbers)
+    details = read_details(read.rest) if is_formatted else {}
+    form = "formatted" if is_formatted else section.form
+    nodes = _nodes(read.rows, texts, numbers if is_formatted else None, details)
+    if is_formatted and not details:
+        nodes = tuple(_stages_by_place(nodes))
+    nodes = _masked(nodes)
+    gaps = [*read.gaps, *_without_details(numbers, details, is_formatted)]
+    if section.subtree:
+        gaps.append(_CODEGEN)
+    warnings = (*(f"the {form} plan {gap}" for gap in gaps), *read.notes, *_cut(nodes, form))
+    return Plan(form, nodes, warnings, is_whole=not gaps, line=section.line)
 
 
-def _tree_lines(section: Section) -> tuple[list[tuple[int, str]], list[str]]:
-    """Split a section into its tree and what follows; a result's schema line is passed over."""
-    lines = list(enumerate(section.lines, start=section.line))
-    while lines and not lines[0][1].strip():
-        lines.pop(0)
-    if section.form == "analyzed" and len(lines) > 1 and _rails(lines[1][1]) is None:
-        lines.pop(0)
-    indent = len(lines[0][1]) - len(lines[0][1].lstrip()) if lines else 0
-    tree: list[tuple[int, str]] = []
-    for position, (number, line) in enumerate(lines):
-        text = line[indent:] if not line[:indent].strip() else line
-        if not text or (tree and is_other_header(line)):
-            return tree, [rest for _, rest in lines[position:]]
-        tree.append((number, text))
-    return tree, []
+_CODEGEN = (
+    "was printed as codegen, which shows compiled parts alone: operators above and between them"
+    " may be missing"
+)
 
 
-def _rails(line: str) -> int | None:
-    """Return where a node's text begins after `+- ` or `:- `, None for a line without rails."""
-    text = line.lstrip(" :|")
-    begin = len(line) - len(text)
-    if text.startswith("+- "):
-        return begin + 3
-    if text.startswith("- ") and begin and line[begin - 1] == ":":
-        return begin + 2
-    return None
+def _without_statistics(text: str) -> str:
+    if text.endswith(")") and ", Statistics(" in text:
+        return _STATISTICS.sub("", text)
+    return text
 
 
-def _rows(lines: Sequence[tuple[int, str]]) -> list[Row]:
-    """Return (depth, text, line) of each node; a line without rails belongs to the one above.
-
-    Below `== Final Plan ==` of an adaptive plan the first node has an indent and no rails.
-    """
-    rows: list[Row] = []
-    for number, line in lines:
-        begin = _rails(line)
-        if begin is None and rows and rows[-1][1].startswith("== "):
-            begin = len(line) - len(line.lstrip(" :|"))
-        elif begin is None and rows:
-            depth, text, at = rows[-1]
-            rows[-1] = (depth, f"{text} {line.strip()}", at)
-            continue
-        depth = min((begin or 0) // 3, rows[-1][0] + 1) if rows else 0
-        rows.append((depth, line[begin or 0 :], number))
-    return rows
-
-
-def _without_initial_plan(rows: list[Row]) -> list[Row]:
-    """Keep the final plan of an adaptive one; its heading is no node."""
-    out: list[Row] = []
-    skip: int | None = None
-    for depth, text, line in rows:
-        if skip is not None and depth >= skip:
-            continue
-        skip = depth if text.startswith("== Initial Plan") else None
-        if not text.startswith("== "):
-            out.append((depth, text, line))
-    return out
-
-
-def _nodes(
-    rows: Sequence[Row], details: dict[int, tuple[str, dict[str, str]]]
-) -> tuple[PlanNode, ...]:
-    children: list[list[int]] = [[] for _ in rows]
-    path: list[int] = []
-    for index, (depth, _, _) in enumerate(rows):
-        del path[depth:]
-        if path:
-            children[path[-1]].append(index)
-        path.append(index)
-    return tuple(
-        _node(text, line, tuple(below), details)
-        for (_, text, line), below in zip(rows, children, strict=True)
+def _number(text: str) -> int | None:
+    """Return the number that `formatted` puts after an operator's name."""
+    begin = text.rfind("(") + 1
+    inside = text[begin:-1]
+    return (
+        int(inside) if begin and text[-1] == ")" and inside.isdigit() and len(inside) < 10 else None
     )
 
 
-def _node(
-    text: str, line: int, children: tuple[int, ...], details: dict[int, tuple[str, dict[str, str]]]
-) -> PlanNode:
-    text = _STAGE.sub("", text).lstrip("!")
-    text = _STATISTICS.sub("", text)
-    streaming = text.startswith("~")
-    text = text.removeprefix("~").lstrip("!")
-    fields: dict[str, str] = {}
-    if details and (match := _NUMBERED.match(text)):
-        name, fields = details.get(int(match["number"]), (match["text"], {}))
-        text = match["text"].strip() or name
-    match_name = _NAME.match(text)
-    name = match_name["name"] if match_name else (text.split(" ")[0] or "?")
-    detail = text[match_name.end() :] if match_name else text[len(name) :]
-    return PlanNode(name, detail.strip(), line, children, fields, streaming or None)
+def _nodes(
+    rows: Sequence[Row],
+    texts: Sequence[str],
+    numbers: Sequence[int | None] | None,
+    details: Mapping[int, Block],
+) -> tuple[PlanNode, ...]:
+    children: list[list[int]] = [[] for _ in rows]
+    path: list[int] = []
+    for index, row in enumerate(rows):
+        del path[row.depth :]
+        if path:
+            children[path[-1]].append(index)
+        path.append(index)
+    out = []
+    for index, row in enumerate(rows):
+        text, block = texts[index], None
+        if numbers is not None:
+            text = text[: text.rfind("(")].rstrip()
+            block = details.get(numbers[index] or 0)
+        out.append(_node(text, row.line, tuple(children[index]), block))
+    return tuple(out)
 
 
-def _blocks(lines: Sequence[str]) -> dict[int, tuple[str, dict[str, str]]]:
-    """Return name and fields of each `(12) HashAggregate` block below a formatted tree."""
-    out: dict[int, tuple[str, dict[str, str]]] = {}
-    fields: dict[str, str] | None = None
-    for line in lines:
-        if block := _BLOCK.match(line):
-            fields = {}
-            out[int(block["number"])] = (block["name"].split(" [")[0].strip(), fields)
-        elif fields is not None and (match := _FIELD.match(line)):
-            fields[match["key"]] = match["value"].strip()
-        elif not line.strip():
-            fields = None
+def _node(text: str, line: int, children: tuple[int, ...], block: Block | None) -> PlanNode:
+    stage = _STAGE.match(text)
+    streaming = bool(stage and "~" in stage["marks"])
+    text = text[stage.end() :] if stage else text
+    name, detail = named(text or (block.name if block else ""))
+    fields = block.fields if block else {}
+    return PlanNode(name, detail, line, children, fields, streaming or None)
+
+
+def _stages_by_place(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
+    """Without details an aggregation below an exchange or a store is known to be a partial one."""
+    partial = {
+        child
+        for node in nodes
+        if node.name == "Exchange" or "StateStore" in node.name or node.name == "MergingSessions"
+        for child in node.children
+        if nodes[child].name in _AGGREGATES
+    }
+    for index, node in enumerate(nodes):
+        fields = {"Functions": "[partial_unknown()]"} if index in partial else node.fields
+        yield replace(node, fields=fields)
+
+
+def _masked(nodes: tuple[PlanNode, ...]) -> tuple[PlanNode, ...]:
+    texts = (text for node in nodes for text in (node.detail, *node.fields.values()))
+    if not may_hold_secrets(texts):
+        return nodes
+    return tuple(map(_without_secrets, nodes))
+
+
+def _without_secrets(node: PlanNode) -> PlanNode:
+    mask = mask_options if node.name.startswith(_WITH_OPTIONS) else mask_expression
+    fields = {key: mask(value) for key, value in node.fields.items()}
+    return replace(node, detail=mask(node.detail), fields=fields)
+
+
+def _without_details(
+    numbers: Sequence[int | None], details: Mapping[int, Block], is_formatted: bool
+) -> list[str]:
+    """Say which operators' details a formatted plan lacks."""
+    if not is_formatted:
+        return []
+    if not details:
+        return ["lacks the details below its tree, which hold keys, columns and conditions"]
+    missing = sorted({n for n in numbers if n is not None and n not in details})
+    out = []
+    if missing:
+        which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        out.append(f"lacks the details of {len(missing)} operators: {which}")
+    last = list(details.values())[-1]
+    if last.fields and is_open(list(last.fields.values())[-1]):
+        out.append("ends in the middle of its details")
     return out
 
 
-def _warnings(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
+def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     cut = sum(
         int(found)
         for node in nodes
@@ -155,3 +158,12 @@ def _warnings(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
         f"the {form} plan was cut: {cut} fields are missing; raise"
         " spark.sql.debug.maxToStringFields and print it again",
     )
+
+
+def named(text: str) -> tuple[str, str]:
+    """Cut an operator's line into its name and what follows."""
+    if text.startswith("Streaming RelationV2 "):
+        return "StreamingRelationV2", text[len("Streaming RelationV2 ") :].strip()
+    match = _NAME.match(text)
+    name = match["name"] if match else (text.split(" ")[0] or "?")
+    return name, text[match.end() if match else len(name) :].strip()

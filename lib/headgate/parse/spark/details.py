@@ -1,0 +1,42 @@
+"""Read the numbered details that `formatted` prints below its tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+_BLOCK = re.compile(r"^\((?P<number>\d{1,9})\) (?P<name>\S.*)$")
+_FIELD = re.compile(r"^(?P<key>[A-Z][A-Za-z ]*?)(?: \[(?P<count>\d{1,9})\])?\s*: ?(?P<value>.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One `(12) HashAggregate` with its fields."""
+
+    name: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def read_details(lines: Iterable[str]) -> Mapping[int, Block]:
+    """Return the blocks by their operators' numbers; lines of no block are passed over."""
+    out: dict[int, Block] = {}
+    fields: dict[str, str] | None = None
+    key = ""
+    for line in lines:
+        if line[:1] == "(" and (block := _BLOCK.match(line)):
+            fields, key = {}, ""
+            out[int(block["number"])] = Block(block["name"].split(" [")[0].strip(), fields)
+        elif not line.strip():
+            fields = None
+        elif fields is not None and (match := _FIELD.match(line)):
+            key = match["key"]
+            fields[key] = match["value"].strip()
+        elif key and fields is not None and is_open(fields[key]):
+            fields[key] = f"{fields[key]} {line.strip()}"
+    return out
+
+
+def is_open(text: str) -> bool:
+    """Whether brackets wait for their end: a word-wrapped line goes on in the next one."""
+    return text.count("[") > text.count("]") or text.count("(") > text.count(")")

@@ -1,0 +1,78 @@
+"""Take off a text what terminals, editors and JSON put on it, so that plain lines are left."""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError, loads
+
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_BLANKS = ("\xa0", "\u2007", "\u202f", "\u3000")
+_NOTHING = ("\ufeff", "\u200b", "\u2060")
+_PLAN = re.compile(r"(?:Logical|Physical) Plan ==[ \t]*\\+n|WholeStageCodegen subtrees\.\\+n")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
+_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<mark>[nrt\"'\\/]))")
+_MEANT = {"n": "\n", "r": "\r", "t": "\t"}
+_MOST_LAYERS = 3
+
+
+def clean(text: str) -> str:
+    """Return the text without colours, carriage returns, odd blanks, tabs and JSON's escapes.
+
+    Tabs become blanks up to the next multiple of eight. Costs next to nothing on a clean text.
+    """
+    text = _opened(text)
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii():
+        text = _plain_blanks(text)
+    return text.expandtabs(8) if "\t" in text else text
+
+
+def _plain_blanks(text: str) -> str:
+    for blank in _BLANKS:
+        text = text.replace(blank, " ")
+    for mark in _NOTHING:
+        text = text.replace(mark, "")
+    return text.replace("\u2028", "\n").replace("\x85", "\n")
+
+
+def _opened(text: str) -> str:
+    """Return the plans that stand in `text` as JSON or a table writes them, on one line each."""
+    for _ in range(_MOST_LAYERS):
+        if "\\n" not in text or not _PLAN.search(text):
+            return text
+        text = "\n".join(_strings(text)) or _unescaped(text)
+    return text
+
+
+def _strings(text: str) -> list[str]:
+    """Return each quoted string that holds a plan; none where plans stand in no quotes."""
+    out: dict[str, None] = {}
+    after = 0
+    for found in _PLAN.finditer(text):
+        if found.start() < after:
+            continue
+        begin = text.rfind('"', max(after, text.rfind("\n", 0, found.start())), found.start())
+        match = _STRING.match(text, begin) if begin >= 0 else None
+        if match is None:
+            return []
+        after = match.end()
+        try:
+            out[loads(match.group(), strict=False)] = None
+        except JSONDecodeError:
+            out[_unescaped(match.group()[1:-1])] = None
+    return list(out)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    if (code := match["code"]) is not None:
+        point = int(code, 16)
+        return "\ufffd" if 0xD800 <= point < 0xE000 else chr(point)
+    mark = match["mark"]
+    return _MEANT.get(mark, mark)
