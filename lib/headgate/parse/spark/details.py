@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from headgate.parse.spark.words import opened
+
 _BLOCK = re.compile(r"^\((?P<number>\d{1,9})\) (?P<name>\S.*)$")
 _FIELD = re.compile(r"^(?P<key>[A-Z][A-Za-z ]*?)(?: \[(?P<count>\d{1,9})\])?\s*: ?(?P<value>.*)$")
 
@@ -32,11 +34,6 @@ def read_details(lines: Iterable[str]) -> Mapping[int, Block]:
         elif fields is not None and (match := _FIELD.match(line)):
             key = match["key"]
             fields[key] = match["value"].strip()
-        elif key and fields is not None and is_open(fields[key]):
+        elif key and fields is not None and opened(fields[key]) > 0:
             fields[key] = f"{fields[key]} {line.strip()}"
     return out
-
-
-def is_open(text: str) -> bool:
-    """Whether brackets wait for their end: a word-wrapped line goes on in the next one."""
-    return text.count("[") > text.count("]") or text.count("(") > text.count(")")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from headgate.parse.spark.lines import Line
 from headgate.parse.spark.sections import Section, is_other_header
+from headgate.parse.spark.words import opened
 
 _STOP = re.compile(r"^(?:\(\d+\) [A-Z]|=+ |Subquery:|Generated code:|/\* \d+|\[?info\]? )")
 _EXCEPTION = re.compile(r"^(?:[a-z][\w$]*\.)+\w*(?:Exception|Error)\b|^Error occurred during ")
@@ -163,7 +164,7 @@ class _Reading:
         if text and self.brackets > 0:
             last = self.found.rows[-1]
             self.found.rows[-1] = Row(last.depth, f"{last.text} {text}", last.line)
-            self.brackets += _opened(text)
+            self.brackets += opened(text)
             return True
         return self._skipped(line)
 
@@ -208,15 +209,10 @@ class _Reading:
     def _add(self, depth: int, text: str, line: int) -> None:
         self.found.rows.append(Row(depth, text, line))
         self.depth = depth
-        self.brackets = _opened(text)
+        self.brackets = opened(text)
 
     def _end(self) -> None:
         if self.left_out > 1:
             self.found.notes.append(f"{self.left_out - 1} more lines are no part of the plan")
         if self.brackets > 0 and not any(line.strip() for line in self.found.rest):
             self.found.gaps.append(f"ends in the middle of line {self.found.rows[-1].line}")
-
-
-def _opened(text: str) -> int:
-    """Return how many brackets wait for their end."""
-    return text.count("(") + text.count("[") - text.count(")") - text.count("]")

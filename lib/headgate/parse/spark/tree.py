@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.details import Block, is_open, read_details
+from headgate.parse.spark.details import Block, read_details
 from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.rows import Row, read_rows
 from headgate.parse.spark.secrets import mask_expression, mask_options, may_hold_secrets
 from headgate.parse.spark.sections import Section
+from headgate.parse.spark.words import opened
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
@@ -139,7 +140,7 @@ def _without_details(
         which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
         out.append(f"lacks the details of {len(missing)} operators: {which}")
     last = list(details.values())[-1]
-    if last.fields and is_open(list(last.fields.values())[-1]):
+    if last.fields and opened(list(last.fields.values())[-1]) > 0:
         out.append("ends in the middle of its details")
     return out
 

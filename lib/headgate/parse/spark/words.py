@@ -57,3 +57,13 @@ def first_bracket(text: str) -> tuple[str, str, str]:
             if depth == 0:
                 return text[:begin], text[begin + 1 : match.start()], text[match.end() :]
     return text[:begin], text[begin + 1 :], ""
+
+
+def opened(text: str) -> int:
+    """Return how many brackets wait for their end; 0 where Spark itself cut something out (`...`).
+
+    It shortens locations and pushed filters of a scan to `spark.sql.maxMetadataStringLength`.
+    """
+    if "..." in text:
+        return 0
+    return text.count("(") + text.count("[") - text.count(")") - text.count("]")
