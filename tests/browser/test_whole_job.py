@@ -23,10 +23,12 @@ RUN_SECONDS = 240_000
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
     running = Stack(tmp_path_factory.mktemp("job") / "demo")
-    running.wait(running.works, 150)
-    yield running
-    if running.process.poll() is None:
-        running.end(2)
+    try:
+        running.wait(running.works, 150)
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.end(2)
 
 
 @pytest.fixture
@@ -84,6 +86,8 @@ def undo(page, shoot, name):
     page.get_by_role("button", name="Undo …").click()
     page.get_by_role("button", name="Undo it").click(timeout=60_000)
     page.wait_for_url(lambda url: url != first, timeout=60_000)
+    # The address changes before the page does: until then the first run's "done" stands there.
+    page.get_by_text(re.compile("^Undo of ")).first.wait_for(timeout=60_000)
     ended(page, "done")
     shoot(page, f"job-{name}-undone")
 
