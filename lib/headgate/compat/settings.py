@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headgate.compat.naming import EVOLUTION, OFFSET_LOG
 from headgate.compat.rule import Comparison
+from headgate.model.spark_settings import PARTITIONS, PINNED
 from headgate.model.version import Version
 
 _S = "spark.sql.streaming."
@@ -11,30 +12,9 @@ PROVIDER = _S + "stateStore.providerClass"
 ENCODING = _S + "stateStore.encodingFormat"
 CHECKPOINT_FORMAT = _S + "stateStore.checkpointFormatVersion"
 SINK_EVOLUTION = _S + "queryEvolution.enableSinkEvolution"
-PARTITIONS = "spark.sql.shuffle.partitions"
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
 SOURCE_SETTINGS = frozenset({EVOLUTION})
-# `OffsetSeqMetadata.relevantSQLConfs` of 4.2.0 without the shuffle partitions; older versions
-# have fewer, and a log without a key decides nothing here.
-PINNED = frozenset(
-    {
-        PROVIDER,
-        ENCODING,
-        EVOLUTION,
-        _S + "multipleWatermarkPolicy",
-        _S + "flatMapGroupsWithState.stateFormatVersion",
-        _S + "aggregation.stateFormatVersion",
-        _S + "join.stateFormatVersion",
-        _S + "stateStore.compression.codec",
-        _S + "stateStore.rocksdb.formatVersion",
-        _S + "stateStore.rocksdb.mergeOperatorVersion",
-        _S + "statefulOperator.useStrictDistribution",
-        _S + "stateStore.rowChecksum.enabled",
-        "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
-        "spark.sql.function.protobufExtensions.enabled",
-    }
-)
 __all__ = [
     "ANSI",
     "CHECKPOINT_FORMAT",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,6 +10,8 @@ from headgate.errors import EvidenceError
 from headgate.model.version import Evidence, Version
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
+from headgate.parse.spark.event_log_gather import Keep
+from headgate.parse.spark.event_log_version import LoggedQuery, logged_of, queries
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.session import Report, Session, read_reports
 from headgate.parse.spark.version import Pieces, build_version
@@ -19,13 +21,17 @@ from headgate.parse.streams.complete import completed_application
 
 @dataclass(slots=True)
 class Gathered:
-    """Pieces as they were found, in the order of the command line."""
+    """Pieces as they were found, in the order of the command line.
+
+    `keep` says of which queries every progress report in an event log is asked for.
+    """
 
     pieces: list[Piece] = field(default_factory=list)
     checkpoints: list[tuple[str, Checkpoint]] = field(default_factory=list)
     versions: list[tuple[str, Version]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     name: str | None = None
+    keep: Keep | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -84,8 +90,14 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     for piece in _of(found, PieceKind.SETTINGS):
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
-    reports, checkpoints = _chosen(reports, found, query)
+    logs = queries([p.value for p in _of(found, PieceKind.EVENT_LOG)])
+    reports, checkpoints, meant = _chosen(reports, found, query, logs)
     checkpoint = checkpoints[0][1] if checkpoints else None
+    logged = logged_of(logs, meant)
+    if logged is not None:
+        plans.extend(logged.plans)
+        settings = {**logged.settings, **settings}
+        reports = _newest((*reports, *logged.reports))
     return Pieces(
         plans=tuple(plans),
         checkpoint=checkpoint,
@@ -98,9 +110,24 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
             *(w for p in found.pieces for w in p.warnings),
             *_many(found, checkpoints),
             *_other_query(reports, checkpoint),
+            *(logged.warnings if logged else ()),
         ),
-        name=found.name,
+        name=found.name or (logged.run.name if logged else None),
+        engine_version=logged.engine_version if logged else None,
+        query_id=logged.run.query_id if logged else None,
+        pinned=logged.pinned if logged else {},
+        offset_log_version=logged.offset_log_version if logged else None,
     )
+
+
+def _newest(reports: Sequence[Report]) -> tuple[Report, ...]:
+    """Return the newest report of each query."""
+    known: dict[str, Report] = {}
+    for report in reports:
+        before = known.get(report.query_id)
+        if before is None or (report.batch or 0) >= (before.batch or 0):
+            known[report.query_id] = report
+    return tuple(known.values())
 
 
 def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> list[str]:
@@ -130,29 +157,34 @@ def _evidence(found: Gathered) -> tuple[Evidence, ...]:
 
 
 def _chosen(
-    reports: Sequence[Report], found: Gathered, query: str | None
-) -> tuple[tuple[Report, ...], Sequence[tuple[str, Checkpoint]]]:
-    """Return reports and checkpoints of the one query that is meant; several need `--query`.
+    reports: Sequence[Report],
+    found: Gathered,
+    query: str | None,
+    logs: Sequence[LoggedQuery] = (),
+) -> tuple[tuple[Report, ...], Sequence[tuple[str, Checkpoint]], Collection[str]]:
+    """Return reports, checkpoints, ids of the one query that is meant; several need `--query`.
 
     Several checkpoints are several queries, but reports of others than the checkpoint's are not
     what was asked for.
     """
     known = {c.query_id: c.query_id for _, c in found.checkpoints if c.query_id}
-    if query is not None or len(known) != 1 or not known.keys() & {r.query_id for r in reports}:
-        known |= {r.query_id: r.name or r.query_id for r in reports}
+    told = {r.query_id: r.name or r.query_id for r in reports}
+    told |= {q.id: q.name or q.id for q in logs}
+    if query is not None or len(known) != 1 or not known.keys() & told.keys():
+        known |= told
     names = ", ".join(known.values())
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:
             raise EvidenceError(f"no query {query!r} in the evidence; it has {names}")
-    elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1):
+    elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1 or logs):
         raise EvidenceError(
             f"the evidence holds {len(known)} queries, say which with --query: {names}"
         )
     else:
         meant = set(known)
     checkpoints = [(p, c) for p, c in found.checkpoints if c.query_id in (None, *meant)]
-    return tuple(r for r in reports if r.query_id in meant), checkpoints
+    return tuple(r for r in reports if r.query_id in meant), checkpoints, meant
 
 
 def completed(version: Version, other: Version, path: str) -> Version:

@@ -8,11 +8,19 @@ from contextlib import closing
 
 from headgate.errors import EvidenceError, ParseError
 from headgate.gateway.checkpoint_files import read_checkpoint_files
+from headgate.gateway.event_log_files import (
+    EventLogFiles,
+    event_log,
+    event_log_of,
+    is_rolling,
+    rolling_log,
+)
 from headgate.gateway.evidence_files import Entry, Place, entries, find, read
 from headgate.model.version import Version
 from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import TRIED, not_read_yet, recognise
+from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
+from headgate.parse.spark.event_log_gather import Keep
 from headgate.usecases.context import Context
 
 _UNKNOWN = "is of no known kind and was not read"
@@ -30,7 +38,18 @@ def read_version(
     nothing that is known (it lists what was tried), NotFoundError for a version that is not
     stored, UnreachableError where a remote file system does not answer.
     """
-    found = Gathered()
+    found = gather(evidence, context=context)
+    return assemble(found, query=query)
+
+
+def gather(
+    evidence: Sequence[str], *, context: Context | None = None, keep: Keep | None = None
+) -> Gathered:
+    """Return the pieces that the evidence consists of; raises as `read_version` does.
+
+    `keep` says of which queries in event logs every progress report is kept.
+    """
+    found = Gathered(keep=keep)
     for location in evidence:
         place = find(location)
         if place is not None:
@@ -41,22 +60,27 @@ def read_version(
             found.name = found.name or _NUMBERED.sub(r"\g<name>", location)
     if not evidence:
         raise EvidenceError("no evidence was given")
-    return assemble(found, query=query)
+    return found
 
 
 def _gather(place: Place, found: Gathered) -> None:
     """Add one place; EvidenceError where it holds nothing that is known."""
     if not place.is_folder:
-        data = read(place)
-        piece = recognise(data, path=place.name)
+        piece, data = _piece(place, found)
         if piece is None:
-            reason = _not_read_yet(data) or f"is no evidence; tried: {', '.join(TRIED)}"
+            reason = _packed(data) or f"is no evidence; tried: {', '.join(TRIED)}"
             raise EvidenceError(f"{place.name} {reason}")
         found.pieces.append(piece)
         return
     inside = entries(place)
     if is_checkpoint(e.name for e in inside):
         _checkpoint(place, found)
+        return
+    if is_rolling(files := [e.name for e in inside if not e.is_folder]):
+        piece = _event_log(rolling_log(place, files), found)
+        if not piece.value.events:
+            raise EvidenceError(f"{place.name} is an event log without any event that can be read")
+        found.pieces.append(piece)
         return
     before = (len(found.pieces), len(found.checkpoints), len(found.warnings))
     for entry in inside:
@@ -68,9 +92,24 @@ def _gather(place: Place, found: Gathered) -> None:
         raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
 
 
-def _not_read_yet(data: bytes) -> str | None:
+def _piece(place: Place, found: Gathered) -> tuple[Piece | None, bytes]:
+    """Return what a file is, and its bytes, without those of an event log: it may be large."""
+    if (files := event_log(place)) is not None:
+        return _event_log(files, found), b""
+    data = read(place)
+    if (files := event_log_of(data, place.name)) is not None:
+        return _event_log(files, found), data
+    return recognise(data, path=place.name), data
+
+
+def _event_log(files: EventLogFiles, found: Gathered) -> Piece:
+    log = files.read(found.keep)
+    return Piece(PieceKind.EVENT_LOG, files.path, log, log.warnings)
+
+
+def _packed(data: bytes) -> str | None:
     kind = not_read_yet(data)
-    return f"is {kind}, which this release does not read" if kind else None
+    return f"is {kind}" if kind else None
 
 
 def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
@@ -82,13 +121,12 @@ def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
         _folder(folder, entry, found)
         return
     try:
-        data = read(place)
-        piece = recognise(data, path=place.name)
+        piece, data = _piece(place, found)
     except (EvidenceError, ParseError) as error:
         found.warnings.append(str(error))
         return
     if piece is None:
-        reason = _not_read_yet(data) or _UNKNOWN
+        reason = _packed(data) or _UNKNOWN
         found.warnings.append(f"{place.name} {reason}")
     else:
         found.pieces.append(piece)
@@ -105,6 +143,8 @@ def _folder(folder: Place, entry: Entry, found: Gathered) -> None:
     # What of a checkpoint can't be listed is no warning: a state that is not seen would be none.
     if is_checkpoint(e.name for e in inside):
         _checkpoint(place, found)
+    elif is_rolling(files := [e.name for e in inside if not e.is_folder]):
+        found.pieces.append(_event_log(rolling_log(place, files), found))
     else:
         found.warnings.append(f"{place.name} is a folder and {_UNKNOWN}")
 

@@ -46,6 +46,9 @@ class Pieces:
     warnings: tuple[str, ...] = ()
     name: str | None = None
     engine_version: str | None = None
+    query_id: str | None = None
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    offset_log_version: int | None = None
 
 
 def build_version(pieces: Pieces) -> Version:
@@ -59,9 +62,7 @@ def build_version(pieces: Pieces) -> Version:
     mode = _output_mode(session, shape)
     reported = report.sources if report else None
     is_newer = is_later(report, checkpoint)
-    joined = join_sources(
-        shape, session.sources, reported, checkpoint.sources, is_newer=is_newer
-    )
+    joined = join_sources(shape, session.sources, reported, checkpoint.sources, is_newer=is_newer)
     arguments = expected_arguments(pieces.plans, seen)
     state = join_state(
         with_arguments(stateful_operators(shape, mode), arguments) if shape else None,
@@ -91,10 +92,10 @@ def build_version(pieces: Pieces) -> Version:
         watermarks=watermarks(shape) if shape else (),
         output_mode=mode,
         trigger=session.trigger,
-        pinned=dict(checkpoint.pinned),
+        pinned=dict(checkpoint.pinned or pieces.pinned),
         settings=mask(pieces.settings),
-        query_id=checkpoint.query_id or (report.query_id if report else None),
-        offset_log_version=checkpoint.log_version,
+        query_id=checkpoint.query_id or (report.query_id if report else pieces.query_id),
+        offset_log_version=checkpoint.log_version or pieces.offset_log_version,
         progress=progress_of(checkpoint, report, is_newer=is_newer),
         evidence=pieces.evidence,
         warnings=tuple(dict.fromkeys(warnings)),

@@ -1,0 +1,27 @@
+"""Spark's settings that a checkpoint pins, and what Spark uses where nobody sets anything."""
+
+from __future__ import annotations
+
+_S = "spark.sql.streaming."
+PARTITIONS = "spark.sql.shuffle.partitions"
+# `OffsetSeqMetadata.relevantSQLConfs` of 4.2.0 without the shuffle partitions, each with the value
+# that 4.2.0 uses where a session sets none; older versions have fewer.
+PINNED_DEFAULTS = {
+    _S + "stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
+    _S + "stateStore.encodingFormat": "unsaferow",
+    _S + "queryEvolution.enableSourceEvolution": "false",
+    _S + "multipleWatermarkPolicy": "min",
+    _S + "flatMapGroupsWithState.stateFormatVersion": "2",
+    _S + "aggregation.stateFormatVersion": "2",
+    _S + "join.stateFormatVersion": "2",
+    _S + "stateStore.compression.codec": "lz4",
+    _S + "stateStore.rocksdb.formatVersion": "5",
+    _S + "stateStore.rocksdb.mergeOperatorVersion": "2",
+    _S + "statefulOperator.useStrictDistribution": "true",
+    _S + "stateStore.rowChecksum.enabled": "false",
+    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "false",
+    "spark.sql.function.protobufExtensions.enabled": "false",
+}
+PINNED = frozenset(PINNED_DEFAULTS)

@@ -1,0 +1,167 @@
+"""From event logs to the pieces of one query's version."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
+from headgate.parse.spark.event_log import EventLog
+from headgate.parse.spark.event_log_gather import Application
+from headgate.parse.spark.event_log_runs import QueryRun
+from headgate.parse.spark.forms import read_plans
+from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.session import Report, read_reports
+
+_S = "spark.sql.streaming."
+_STATE_PARTITIONS = _S + "internal.stateStore.partitions"
+_OFFSET_LOG = _S + "offsetLog.formatVersion"
+# What Spark itself sets in the session of every query.
+_ENGINES = frozenset(
+    {
+        _STATE_PARTITIONS,
+        _OFFSET_LOG,
+        "spark.sql.requireAllClusterKeysForDistribution",
+        "spark.sql.cbo.enabled",
+        "spark.sql.adaptive.enabled",
+    }
+)
+# A batch without data shows less of a plan: that many kinds of plans of a run are looked at.
+_MOST_PLANS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRun:
+    """One run together with the application that it was part of, and the log it stands in."""
+
+    run: QueryRun
+    application: Application
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """One query over all logs; `runs` are oldest first."""
+
+    id: str
+    runs: tuple[LoggedRun, ...]
+
+    @property
+    def name(self) -> str | None:
+        """The name it had last."""
+        return next((r.run.name for r in reversed(self.runs) if r.run.name), None)
+
+    @property
+    def pinned(self) -> dict[str, str]:
+        """The settings that its checkpoint pins, as far as its sessions showed them.
+
+        A restart takes them out of the offset log and sets them in its session.
+        """
+        out: dict[str, str] = {}
+        for found in self.runs:
+            settings = found.run.settings
+            out |= {k: v for k, v in settings.items() if k in PINNED}
+            if partitions := settings.get(_STATE_PARTITIONS):
+                out[PARTITIONS] = partitions
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedVersion:
+    """What a log says of one run, in the terms of a version's pieces."""
+
+    run: QueryRun
+    plans: tuple[Plan, ...] = ()
+    reports: tuple[Report, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    offset_log_version: int | None = None
+    engine_version: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def queries(logs: Sequence[EventLog]) -> tuple[LoggedQuery, ...]:
+    """Return every query of all logs, in the order of their first runs."""
+    found: dict[str, dict[str, LoggedRun]] = {}
+    for log in logs:
+        for run in log.runs:
+            application = log.applications[run.application]
+            # A log and its copy hold the same run: the one that goes further counts.
+            known = found.setdefault(run.query_id, {}).get(run.run_id)
+            if known is None or (run.seen_at or "") > (known.run.seen_at or ""):
+                found[run.query_id][run.run_id] = LoggedRun(run, application, log.path)
+    made = [
+        LoggedQuery(i, tuple(sorted(runs.values(), key=lambda r: r.run.started_at or "")))
+        for i, runs in found.items()
+    ]
+    return tuple(sorted(made, key=lambda q: q.runs[0].run.started_at or ""))
+
+
+def logged_of(found: Sequence[LoggedQuery], meant: Collection[str]) -> LoggedVersion | None:
+    """Return the newest version of a query with one of these ids; None where there is none."""
+    wanted = [q for q in found if q.id in meant]
+    if not wanted:
+        return None
+    newest = max(wanted, key=lambda q: q.runs[-1].run.started_at or "")
+    return logged_version(newest, newest_planned(newest))
+
+
+def newest_planned(query: LoggedQuery) -> LoggedRun:
+    """Return the newest run that has a plan; the newest of all where none has."""
+    return next((r for r in reversed(query.runs) if r.run.plans), query.runs[-1])
+
+
+def logged_version(query: LoggedQuery, found: LoggedRun) -> LoggedVersion:
+    """Return what the log says of one run."""
+    run = found.run
+    # A restart sets all that is pinned in its session: what is the default says nothing there.
+    settings = {**found.application.settings, **run.settings}
+    kept = {
+        k: v
+        for k, v in settings.items()
+        if k.startswith("spark.sql.") and k not in _ENGINES and PINNED_DEFAULTS.get(k) != v
+    }
+    version = run.settings.get(_OFFSET_LOG, "")
+    return LoggedVersion(
+        run=run,
+        plans=_plan(run),
+        reports=_reports(run),
+        settings=kept,
+        pinned=query.pinned,
+        offset_log_version=int(version) if version in ("1", "2") else None,
+        engine_version=found.application.spark_version,
+        warnings=tuple(_warnings(query, found)),
+    )
+
+
+def _plan(run: QueryRun) -> tuple[Plan, ...]:
+    """Return the plan that shows most of the query; of equal ones the newest."""
+    newest = sorted(run.plans, key=lambda p: p.last_batch)[-_MOST_PLANS:]
+    read = [read_plans(p.text) for p in newest]
+    return max(reversed(read), key=_size, default=())
+
+
+def _size(plans: tuple[Plan, ...]) -> int:
+    return max((len(p.nodes) for p in plans), default=0)
+
+
+def _reports(run: QueryRun) -> tuple[Report, ...]:
+    try:
+        return read_reports([run.newest] if run.newest else [])
+    except (ValueError, KeyError):
+        return ()
+
+
+def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
+    newest = query.runs[-1].run
+    out = []
+    if newest is not found.run and not newest.plans:
+        why = f": {newest.error_class}" if newest.error_class else ""
+        what = "failed" if newest.exception else "logged no plan"
+        out.append(
+            f"{found.path}: the newest run {newest.run_id} {what} before its first batch{why};"
+            f" this is the version of run {found.run.run_id}"
+        )
+    elif not found.run.plans:
+        out.append(f"{found.path}: no plan of {newest.run_id} was logged")
+    return out
