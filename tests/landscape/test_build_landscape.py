@@ -209,15 +209,20 @@ def test_a_file_source_and_sink_touch_no_topic():
     assert (land.topics, land.edges) == ((), ())
 
 
-def test_internal_topics_of_kafka_streams_belong_to_the_longest_application_id():
+def test_a_prefix_makes_no_owner_of_an_internal_topic_but_a_proof_does():
     apps = [Pipeline(name=n, engine=Engine.KAFKA_STREAMS, group=n) for n in ("orders", "orders-eu")]
-    names = ["orders-eu-counts-changelog", "orders-x-repartition", "orders-eu-plain"]
-    land = build(registry(*apps), {}, cluster([topic(n, 1) for n in names]))
-    assert [(t.name, t.owner) for t in land.topics] == [
-        ("orders-eu-counts-changelog", "orders-eu"),
-        ("orders-eu-plain", None),
-        ("orders-x-repartition", "orders"),
+    names = ["orders-eu-counts-changelog", "orders-eu-plain", "orders-x-repartition"]
+    reading = group("orders", ("orders-x-repartition", 0, 1))
+    land = build(registry(*apps), {}, cluster([topic(n, 1) for n in names], [reading]))
+    assert [(t.name, t.owner, t.candidates) for t in land.topics] == [
+        ("orders-eu-counts-changelog", None, ("orders-eu", "orders")),
+        ("orders-eu-plain", None, ()),
+        ("orders-x-repartition", "orders", ()),
     ]
+    changelog, plain, repartition = land.topics
+    assert changelog.proof.startswith("unproven")
+    assert plain.proof is None
+    assert repartition.proof == "the group orders has committed on this repartition topic"
 
 
 def test_kafka_streams_nodes_name_their_topics():

@@ -29,6 +29,7 @@ from headgate.gateway.kafka_errors import (
 from headgate.gateway.kafka_java import JavaAdmin
 from headgate.gateway.kafka_topics import Offsets, TopicPart, Warnings
 from headgate.model.cluster import Cluster, Group, Topic
+from headgate.model.streams import looks_internal
 
 TIMEOUT = 9.0
 # A refused connection is told after the first of these, a silent one after the second.
@@ -91,7 +92,7 @@ class Kafka:
             id=str(metadata.cluster_id),
             at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             bootstrap=self.bootstrap,
-            topics=topics,
+            topics=self._sized(topics, warnings),
             groups=groups,
             warnings=warnings.sentences(),
         )
@@ -192,6 +193,26 @@ class Kafka:
             i: replace(told[i], offsets=told[i].offsets or g.offsets) if i in told else g
             for i, g in groups.items()
         }
+
+    def _sized(self, topics: dict[str, Topic], warnings: Warnings) -> dict[str, Topic]:
+        """Add the sizes on disk of topics that look like internal ones of Kafka Streams."""
+        wanted = [name for name in topics if looks_internal(name)]
+        if self.java is None or not wanted:
+            return topics
+        try:
+            sizes = self.java.log_sizes()
+        except HeadgateError as error:
+            warnings.add(f"Sizes of {kafka_topics.some(wanted)} could not be read: {error}.")
+            return topics
+        parts = {
+            name: [sizes.get((name, p.number)) for p in topics[name].partitions] for name in wanted
+        }
+        known = {
+            n: sum(s for s in found if s is not None)
+            for n, found in parts.items()
+            if None not in found
+        }
+        return {n: replace(t, bytes=known.get(n)) if n in known else t for n, t in topics.items()}
 
     def _told(self, unknown: list[str], warnings: Warnings) -> dict[str, Group]:
         names = kafka_topics.some(unknown)

@@ -21,6 +21,7 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.errors import HeadgateError, RefusedError, SetupError, StepError, UnreachableError
 from headgate.gateway.kafka_java_config import java_config
+from headgate.gateway.kafka_java_streams import subtopologies
 from headgate.gateway.kafka_topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 
@@ -236,6 +237,7 @@ def _streams_group(group_id: str, described: Any) -> Group:
             )
             for m in _each(described.members())
         ),
+        subtopologies=subtopologies(described),
     )
 
 

@@ -11,12 +11,26 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from headgate.gateway.kafka_errors import LEADERLESS, SILENT, Deadline, gather
 from headgate.model.cluster import Partition, Topic
+from headgate.model.streams import looks_internal
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]
 NAMES = 5
 TRIES = 3
 PAUSE = 0.2
+# `ConfigSource.DYNAMIC_TOPIC_CONFIG`: an entry holds the number.
+OF_THE_TOPIC = 1
+# What decides how long a changelog or repartition topic keeps what.
+KEPT = (
+    "cleanup.policy",
+    "delete.retention.ms",
+    "message.timestamp.type",
+    "min.compaction.lag.ms",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.ms",
+)
 INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
@@ -153,7 +167,17 @@ def _topic(
         retention_ms=_whole(config, "retention.ms"),
         retention_bytes=_whole(config, "retention.bytes"),
         cleanup_policy=_word(config, "cleanup.policy"),
+        **_settings(name, config),
     )
+
+
+def _settings(name: str, config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Keep the settings of topics that Kafka Streams made: a restart never changes them."""
+    if not looks_internal(name):
+        return {}
+    said = {k: str(e.value) for k, e in sorted(config.items()) if e.value is not None}
+    own = {k: v for k, v in said.items() if config[k].source == OF_THE_TOPIC}
+    return {"settings": {k: said[k] for k in KEPT if k in said}, "own_settings": own}
 
 
 def _word(config: Mapping[str, Any], key: str) -> str | None:

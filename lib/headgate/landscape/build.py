@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from headgate.landscape import lags
 from headgate.landscape.joins import matcher
 from headgate.landscape.landscape import Landscape
+from headgate.landscape.ownership import ownership
 from headgate.landscape.pipelines import Part, part_of
 from headgate.landscape.readers import Reader, readers_of
 from headgate.landscape.topics import topic_id, topic_node, topics_between
@@ -31,7 +32,8 @@ def build(
     match = matcher(cluster.topics if cluster else ())
     parts = [part_of(p, versions.get(p.name), cluster, ends, match) for p in registry.pipelines]
     readers = readers_of(cluster, parts, ends)
-    topics = topics_between(parts, readers, cluster)
+    owners = ownership(registry, versions, cluster)
+    topics = topics_between(parts, readers, cluster, owners)
     return Landscape(
         nodes=(
             *map(topic_node, topics),

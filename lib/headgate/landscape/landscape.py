@@ -149,7 +149,10 @@ class LandscapeTopic:
     there, or may not be seen). Counts are None where unknown; `records` is an upper bound.
     `writers` are pipelines; `readers` are pipelines and, as `group:<id>`, undeclared groups, so
     that each of them is a name in `Landscape`. `lags` has each reader's lag on this topic.
-    `owner` is the Kafka Streams pipeline whose internal topic (repartition, changelog) this is.
+    `owner` is the Kafka Streams pipeline whose internal topic (repartition, changelog) this is
+    proven to be; `proof` says in words what proves it, or why nothing does, None for a topic that
+    does not look internal. `candidates` are application ids that an unproven one may belong to,
+    `bytes` its size on disk, None where unknown.
     """
 
     id: str
@@ -162,6 +165,9 @@ class LandscapeTopic:
     cleanup_policy: str | None = None
     internal: bool = False
     owner: str | None = None
+    proof: str | None = None
+    candidates: tuple[str, ...] = ()
+    bytes: int | None = None
     writers: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
     lags: tuple[tuple[str, int | None], ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.landscape import lags
@@ -13,13 +13,12 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PartitionLag,
 )
+from headgate.landscape.ownership import Ownership
 from headgate.landscape.pipelines import Part
 from headgate.landscape.readers import Reader, group_node_id
 from headgate.model.cluster import Cluster, Topic
-from headgate.model.version import Engine
 
 NOT_IN_KAFKA = "not in Kafka"
-INTERNAL_ENDS = ("-changelog", "-repartition")
 
 
 @dataclass(slots=True)
@@ -36,16 +35,18 @@ def topic_id(name: str) -> str:
 
 
 def topics_between(
-    parts: Iterable[Part], readers: Iterable[Reader], cluster: Cluster | None
+    parts: Iterable[Part],
+    readers: Iterable[Reader],
+    cluster: Cluster | None,
+    owners: Mapping[str, Ownership],
 ) -> tuple[LandscapeTopic, ...]:
     """Return all topics, sorted; Kafka's internal ones only where somebody uses them."""
     pipelines = [part.pipeline for part in parts]
     traffic = _traffic(pipelines, readers)
     known = cluster.topics if cluster else {}
     shown = {name for name, topic in known.items() if not topic.internal} | traffic.keys()
-    owners = {p.group: p.name for p in pipelines if p.engine is Engine.KAFKA_STREAMS and p.group}
     return tuple(
-        _topic(name, known.get(name), cluster, traffic.get(name, Traffic()), owners)
+        _topic(name, known.get(name), cluster, traffic.get(name, Traffic()), owners.get(name))
         for name in sorted(shown)
     )
 
@@ -90,7 +91,7 @@ def _topic(
     known: Topic | None,
     cluster: Cluster | None,
     traffic: Traffic,
-    owners: dict[str, str],
+    ownership: Ownership | None,
 ) -> LandscapeTopic:
     return LandscapeTopic(
         id=topic_id(name),
@@ -102,21 +103,11 @@ def _topic(
         retention_bytes=known.retention_bytes if known else None,
         cleanup_policy=known.cleanup_policy if known else None,
         internal=known.internal if known else False,
-        owner=_owner(name, owners),
+        owner=ownership.owner if ownership else None,
+        proof=ownership.proof if ownership else None,
+        candidates=ownership.candidates if ownership else (),
+        bytes=known.bytes if known else None,
         writers=tuple(traffic.writers),
         readers=tuple(traffic.readers),
         lags=tuple(traffic.readers.items()),
     )
-
-
-def _owner(name: str, owners: dict[str, str]) -> str | None:
-    """The pipeline with the longest application id that begins an internal topic's name.
-
-    One id may begin with another (`orders`, `orders-eu`), so the longest wins. Only shown:
-    a name proves no ownership.
-    """
-    if not name.endswith(INTERNAL_ENDS):
-        return None
-    words = name.split("-")
-    prefixes = ("-".join(words[:n]) for n in range(len(words) - 1, 0, -1))
-    return next((owners[p] for p in prefixes if p in owners), None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headgate.model.streams import GroupSubtopology
+
 
 class GroupType(StrEnum):
     """Types of Kafka groups (KIP-1043)."""
@@ -27,7 +29,12 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic with its partitions; `retention_ms` is -1 for ever and None where unknown."""
+    """A topic with its partitions; `retention_ms` is -1 for ever and None where unknown.
+
+    `settings` are all that are in force, `own_settings` those set on the topic itself; they are
+    kept for topics that look like internal ones of Kafka Streams. `bytes` is the size on disk of
+    one replica, None where log directories were not read.
+    """
 
     name: str
     id: str | None = None
@@ -36,6 +43,9 @@ class Topic:
     retention_ms: int | None = None
     retention_bytes: int | None = None
     cleanup_policy: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    own_settings: dict[str, str] = field(default_factory=dict)
+    bytes: int | None = None
 
     @property
     def records(self) -> int | None:
@@ -72,7 +82,8 @@ class GroupOffset:
 class Group:
     """A group of any type. `state` is the broker's word in lower case (`stable`, `empty`, ...).
 
-    `members` is None where the client can't tell: never to be read as "none".
+    `members` is None where the client can't tell: never to be read as "none". `subtopologies` is
+    the topology that the broker keeps of a streams group, None for any other type.
     """
 
     id: str
@@ -80,6 +91,7 @@ class Group:
     state: str = "unknown"
     members: tuple[Member, ...] | None = None
     offsets: tuple[GroupOffset, ...] = ()
+    subtopologies: tuple[GroupSubtopology, ...] | None = None
 
     @property
     def is_inactive(self) -> bool:

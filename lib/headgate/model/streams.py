@@ -13,6 +13,7 @@ None means that the evidence did not say, an empty tuple that it said there is n
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -25,6 +26,28 @@ class InternalKind(StrEnum):
     SUBSCRIPTION_REGISTRATION = "subscription_registration"
     SUBSCRIPTION_RESPONSE = "subscription_response"
     UNKNOWN = "unknown"
+
+
+_SUBSCRIPTION = re.compile(r"-SUBSCRIPTION-(?P<end>REGISTRATION|RESPONSE)(-\d{10})?-TOPIC$")
+
+
+def internal_kind(topic: str) -> InternalKind | None:
+    """Return what an internal topic of that name would be for, None where it looks like none.
+
+    Only Kafka Streams' way of naming is looked at, which proves nothing: anybody may call a topic
+    `orders-changelog`.
+    """
+    if topic.endswith("-changelog"):
+        return InternalKind.CHANGELOG
+    if topic.endswith("-repartition"):
+        return InternalKind.REPARTITION
+    match = _SUBSCRIPTION.search(topic.upper())
+    return InternalKind(f"subscription_{match['end'].lower()}") if match else None
+
+
+def looks_internal(topic: str) -> bool:
+    """Whether a topic is called as Kafka Streams calls changelogs and repartition topics."""
+    return internal_kind(topic) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ def topics(version: Version) -> dict[str, list[str]]:
     internal: set[str] = set()
     if version.engine is Engine.KAFKA_STREAMS:
         for node in version.topology.nodes:
-            written |= _said(node, "topic") if node.kind.value == "sink" else set()
+            written |= _said(node, "target") if node.kind.value == "sink" else set()
             internal |= _said(node, "internal_topic")
     return {
         "in": sorted(read - internal),

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from headgate.model.streams import InternalKind
-
 _PREFIXES = "KSTREAM|KTABLE|COGROUPKSTREAM"
 _COUNTED = re.compile(rf"(?P<word>(?:{_PREFIXES})-[A-Z-]+?)-(?P<number>\d{{10}})(?P<rest>.*)", re.S)
 _TOPIC_STORE = re.compile(r".+-STATE-STORE-(?P<number>\d{10})$", re.S)
@@ -103,11 +101,6 @@ STORES: tuple[tuple[str, str], ...] = (
 )
 """Whose generated store tells what a processor is that the code named."""
 
-_SUBSCRIPTIONS = (
-    ("SUBSCRIPTION-REGISTRATION", InternalKind.SUBSCRIPTION_REGISTRATION),
-    ("SUBSCRIPTION-RESPONSE", InternalKind.SUBSCRIPTION_RESPONSE),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Generated:
@@ -146,17 +139,3 @@ def operator_of_store(store: str) -> str | None:
     """Return the operator that a generated store's name tells."""
     found = generated(store)
     return dict(STORES).get(found.word) if found else None
-
-
-def internal_kind(topic: str) -> InternalKind | None:
-    """Return what an internal topic of that name would be for, None where it looks like none."""
-    if topic.endswith("-changelog"):
-        return InternalKind.CHANGELOG
-    if topic.endswith("-repartition"):
-        return InternalKind.REPARTITION
-    if topic.endswith("-topic"):
-        upper = topic.upper()
-        for word, kind in _SUBSCRIPTIONS:
-            if re.search(rf"-{word}(-\d{{10}})?-TOPIC$", upper):
-                return kind
-    return None
