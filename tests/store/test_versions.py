@@ -69,6 +69,7 @@ def test_versions_of_an_older_store_count_as_observed(tmp_path):
     old.versions.add("a", version(), "f1")
     old.close()
     with closing(sqlite3.connect(tmp_path / "old.db")) as raw, raw:
+        raw.execute("DROP TABLE activity")
         raw.execute("ALTER TABLE versions DROP COLUMN origin")
         raw.execute("UPDATE alembic_version SET version_num = '0001'")
     with closing(open_store(url)) as store:

@@ -26,7 +26,8 @@ class Pipeline:
     `group` is the application id of a Kafka Streams application or a consumer group's id.
     `topics` are the inputs of a consumer group, where it is to be reset on topics that it has
     not committed yet. `entry_point` is `module:function`, importable from the file's folder.
-    `line` is where the table stands in the file.
+    `watch` is where `headgate.watch` writes: a folder or URI, or `kafka:TOPIC`; `query` is the
+    query's name or id where several share it. `line` is where the table stands in the file.
     """
 
     name: str
@@ -38,19 +39,26 @@ class Pipeline:
     entry_point: str | None = None
     topics: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+    watch: str | None = None
+    query: str | None = None
     commands: Commands = Commands()
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """Everything that `headgate.toml` says; `path` is the file, None for an empty registry."""
+    """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
+
+    `file_systems` are the settings of remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold
+    secrets and are stored nowhere.
+    """
 
     path: str | None = None
     bootstrap_servers: str | None = None
     kafka: dict[str, str] = field(default_factory=dict)
     store_url: str | None = None
     pipelines: tuple[Pipeline, ...] = ()
+    file_systems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     def pipeline(self, name: str) -> Pipeline | None:
         """Return the pipeline of that name, or None."""

@@ -18,6 +18,17 @@ _AT = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _STORE = re.compile(r"(?P<scheme>[a-z][a-z0-9]*(?:\+[a-z0-9_]+)?)://(?P<rest>.*)", re.DOTALL)
 _NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
+_TOPIC = "kafka:"
+_TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+FILE_SYSTEMS = {
+    "s3": (
+        *("endpoint", "region", "access_key", "secret_key", "session_token"),
+        *("anonymous", "timeout"),
+    ),
+    "abfs": ("endpoint", "account_key", "sas_token", "timeout"),
+    "gs": ("endpoint", "anonymous", "timeout"),
+    "hdfs": ("user", "config_dir", "timeout"),
+}
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 
 
@@ -50,7 +61,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 
 
 def _registry(top: Table, path: PurePath) -> Registry:
-    top.allow("kafka", "store", "pipeline")
+    top.allow("kafka", "store", "pipeline", "file_systems")
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
     return Registry(
@@ -59,7 +70,18 @@ def _registry(top: Table, path: PurePath) -> Registry:
         kafka=_kafka_config(kafka),
         store_url=_store_url(store, path.parent),
         pipelines=_pipelines(top, path.parent),
+        file_systems=_file_systems(top),
     )
+
+
+def _file_systems(top: Table) -> dict[str, dict[str, str]]:
+    """Return the settings of remote file systems by kind; `${NAME}` is replaced in all."""
+    systems = top.table("file_systems", "[file_systems]").allow(*FILE_SYSTEMS)
+    found = {}
+    for kind in systems.data:
+        table = systems.table(kind, f"[file_systems.{kind}]").allow(*FILE_SYSTEMS[kind])
+        found[kind] = table.settings()
+    return found
 
 
 def _kafka_config(kafka: Table) -> dict[str, str]:
@@ -109,7 +131,7 @@ def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
 def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     table.allow(
         *("name", "engine", "owner", "description", "checkpoint", "group"),
-        *("entry_point", "topics", "evidence", "commands"),
+        *("entry_point", "topics", "evidence", "watch", "query", "commands"),
     )
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
@@ -129,6 +151,8 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         entry_point=_entry_point(table),
         topics=table.texts("topics"),
         evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
+        watch=_watch(table, engine, folder),
+        query=_query(table, engine),
         commands=_commands(table),
         line=table.line(),
     )
@@ -143,6 +167,27 @@ def _name(table: Table) -> str:
     if not _NAME.fullmatch(name):
         table.fail("name", f"{name!r} is no name: use letters, digits, '_', '-', '.' and spaces")
     return name
+
+
+def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
+    watch = table.text("watch")
+    if watch is None:
+        return None
+    if engine is not Engine.SPARK:
+        table.fail("watch", f"`headgate.watch` tells of Spark queries, this is {engine.value}")
+    topic = watch.removeprefix(_TOPIC)
+    if topic == watch:
+        return _located(watch, folder)
+    if not _TOPIC_NAME.fullmatch(topic):
+        table.fail("watch", f"expected {_TOPIC}TOPIC with a topic's name, found {watch!r}")
+    return watch
+
+
+def _query(table: Table, engine: Engine) -> str | None:
+    query = table.text("query")
+    if query is not None and engine is not Engine.SPARK:
+        table.fail("query", f"`query` names a Spark query, this is {engine.value}")
+    return query
 
 
 def _entry_point(table: Table) -> str | None:

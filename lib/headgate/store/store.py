@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.store.activity import Activities
 from headgate.store.audit import Audit
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
@@ -19,6 +20,7 @@ class Store:
         self.runs = Runs(database)
         self.journal = Journal(database)
         self.audit = Audit(database)
+        self.activity = Activities(database)
 
     def close(self) -> None:
         """Close the connections."""

@@ -78,3 +78,14 @@ AUDIT = sa.Table(
     sa.Column("pipeline", sa.Text),
     sa.Column("details", sa.Text, nullable=False),
 )
+
+ACTIVITY = sa.Table(
+    "activity",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("since", sa.Text),
+    sa.Column("seen_at", sa.Text),
+    sa.Column("looked_at", sa.Text, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+)

@@ -1,0 +1,39 @@
+"""Whether a pipeline runs, as far as something proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ActivityState(StrEnum):
+    """FAILED: it ended by an error, or its driver died. UNKNOWN: nothing proves anything."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """How a pipeline was seen last; times are ISO 8601 in UTC, None where nothing says.
+
+    `since` is when the state began, `seen_at` the newest sign that the proof rests on. `batch` is
+    the newest batch number, `lag` how many records wait in the sources. `reason` is one sentence
+    for people; `proof` names what was looked at and what each said, `feed` what the state was
+    taken from (`watch`, `status`, `checkpoint`, `group`, `event-log`, None for unknown).
+    `run_id` is Spark's id of the run, `error_class` its condition where it failed.
+    """
+
+    state: ActivityState = ActivityState.UNKNOWN
+    since: str | None = None
+    seen_at: str | None = None
+    batch: int | None = None
+    lag: int | None = None
+    reason: str = "nothing was looked at yet"
+    proof: tuple[str, ...] = ()
+    feed: str | None = None
+    run_id: str | None = None
+    error_class: str | None = None
+    looked_at: str | None = None

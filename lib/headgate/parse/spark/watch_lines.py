@@ -1,0 +1,72 @@
+"""The lines that a watch writes, decoded: one record of one run each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+SCHEMA = 1
+_BEGIN = re.compile(rb'^\s*\{\s*"headgate"\s*:\s*"watch"\s*,')
+_LONGEST_LINE = 64 << 20
+
+
+class WatchLine(msgspec.Struct, rename={"run": "runId", "error_class": "errorClass"}):
+    """One record; what an event does not have is at its default.
+
+    `at` is when it was told, ISO 8601 in UTC. `dropped` records of the run before this one were
+    lost. `batch` and `text` are of a plan, `progress` is Spark's own report.
+    """
+
+    event: str
+    id: str
+    run: str
+    at: str
+    headgate: str
+    schema: int
+    dropped: int = 0
+    name: str | None = None
+    joined: bool = False
+    session: str | None = None
+    spark: str | None = None
+    application: str | None = None
+    applicationName: str | None = None
+    settings: dict[str, Any] = {}
+    driver: dict[str, Any] = {}
+    capture: msgspec.Raw = msgspec.Raw(b"null")
+    logical: msgspec.Raw = msgspec.Raw(b"null")
+    batch: int | None = None
+    text: str | None = None
+    progress: msgspec.Raw = msgspec.Raw(b"null")
+    exception: str | None = None
+    error_class: str | None = None
+    reason: str | None = None
+
+
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+_DECODER = msgspec.json.Decoder(WatchLine)
+_SCHEMA = msgspec.json.Decoder(_Schema)
+
+
+def is_watch(data: bytes) -> bool:
+    """Whether the first line is one that a watch wrote."""
+    return bool(_BEGIN.match(data.lstrip(b"\xef\xbb\xbf\r\n \t")[:200]))
+
+
+def decode_line(data: bytes) -> WatchLine:
+    """Return the record; ValueError says why a line is none."""
+    if len(data) > _LONGEST_LINE:
+        raise ValueError("longer than a record is")
+    if not is_watch(data):
+        raise ValueError("no record of a watch")
+    try:
+        found = _SCHEMA.decode(data).schema
+        if found != SCHEMA:
+            raise ValueError(f"of schema {found}, this release reads {SCHEMA}")
+        return _DECODER.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
