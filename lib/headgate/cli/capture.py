@@ -35,13 +35,19 @@ def command(
     `module:function` is called as function(spark) in a process of its own; nothing starts and no
     source is reached.
     """
-    from headgate.usecases import capture
+    from headgate.usecases import capture, capture_history
 
     context = current_context()
     version = capture.capture(evidence, context=context, query=query)
     _warn(version)
     stored = None
-    if pipeline is not None:
+    if pipeline is not None and capture_history.is_history(version):
+        history = capture_history.capture_history(
+            evidence, pipeline=pipeline, context=context, query=query
+        )
+        stored = history.number, history.is_new
+        _say_older(pipeline, history.added, history.number)
+    elif pipeline is not None:
         stored = capture.store_version(version, pipeline=pipeline, context=context)
     if file not in (None, _STDOUT):
         _write(version, Path(str(file)))
@@ -102,6 +108,14 @@ def _say(
         click.echo(f"{pipeline}@{number}: {known}; {summarise(version)}")
     if file is not None:
         click.echo(f"wrote {file}: {summarise(version)}")
+
+
+def _say_older(pipeline: str, added: tuple[int, ...], newest: int) -> None:
+    """Say on stderr which older versions an event log had."""
+    older = [n for n in added if n != newest]
+    if older:
+        names = ", ".join(f"{pipeline}@{n}" for n in older)
+        progress_console().print(f"also stored: {names}", markup=False, soft_wrap=True)
 
 
 def _warn(version: Version) -> None:

@@ -46,7 +46,7 @@ def capture_into_store(
 
     NotFoundError where the registry has no such pipeline.
     """
-    _check_declared(pipeline, context)
+    check_declared(pipeline, context)
     return store_version(
         capture(evidence, context=context, query=query), pipeline=pipeline, context=context
     )
@@ -56,7 +56,7 @@ def store_version(version: Version, *, pipeline: str, context: Context) -> tuple
     """Keep a version in the store, like `capture_into_store`."""
     from headgate.store import open_store
 
-    _check_declared(pipeline, context)
+    check_declared(pipeline, context)
     with closing(open_store(context.store_url)) as store:
         return store.versions.add(pipeline, version, fingerprint(version))
 
@@ -65,7 +65,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _check_declared(pipeline: str, context: Context) -> None:
+def check_declared(pipeline: str, context: Context) -> None:
+    """Raise NotFoundError where the registry has no such pipeline."""
     if context.registry.pipeline(pipeline) is None:
         known = ", ".join(p.name for p in context.registry.pipelines) or "none"
         where = context.registry.path or "the registry, there is no headgate.toml"

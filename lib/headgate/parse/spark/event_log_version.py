@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.parse.spark.event_log import EventLog
@@ -104,6 +104,15 @@ def logged_of(found: Sequence[LoggedQuery], meant: Collection[str]) -> LoggedVer
         return None
     newest = max(wanted, key=lambda q: q.runs[-1].run.started_at or "")
     return logged_version(newest, newest_planned(newest))
+
+
+def alone(query: LoggedQuery, found: LoggedRun) -> EventLog:
+    """Return a log of one run only; what its query pins is as the other runs show it."""
+    pinned = {k: v for k, v in query.pinned.items() if k in PINNED}
+    if PARTITIONS in query.pinned:
+        pinned[_STATE_PARTITIONS] = query.pinned[PARTITIONS]
+    run = replace(found.run, application=0, settings={**found.run.settings, **pinned})
+    return EventLog(path=found.path, applications=(found.application,), runs=(run,), events=1)
 
 
 def newest_planned(query: LoggedQuery) -> LoggedRun:

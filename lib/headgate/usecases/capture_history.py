@@ -1,0 +1,59 @@
+"""Store every version that event logs show of a pipeline, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from headgate.model.version import Version
+from headgate.parse.recognise import PieceKind
+from headgate.parse.version_file import dump, fingerprint, load
+from headgate.usecases.capture import check_declared
+from headgate.usecases.context import Context
+from headgate.usecases.read_history import read_history
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHistory:
+    """The newest version, its number and whether it is new; `added` are all new numbers."""
+
+    version: Version
+    number: int
+    is_new: bool
+    added: tuple[int, ...]
+
+
+def is_history(version: Version) -> bool:
+    """Whether a version was read from an event log, which tells of the ones before it, too."""
+    return any(e.kind == PieceKind.EVENT_LOG for e in version.evidence)
+
+
+def capture_history(
+    evidence: Sequence[str], *, pipeline: str, context: Context, query: str | None = None
+) -> StoredHistory:
+    """Store what event logs show as observed; what was stored of them before is not stored again.
+
+    NotFoundError where the registry has no such pipeline; raises as `read_version` does.
+    """
+    check_declared(pipeline, context)
+    versions = [
+        load(dump(v), source="the captured version")
+        for v in read_history(evidence, context=context, query=query)
+    ]
+    from headgate.store import open_store
+    from headgate.store.versions import Origin
+
+    added: list[int] = []
+    number, is_new = 0, False
+    with closing(open_store(context.store_url)) as store:
+        rows = store.versions.list(pipeline)
+        known = {r.captured_at for r in rows if r.origin is Origin.OBSERVED}
+        for version in versions:
+            if version is not versions[-1] and version.captured_at in known:
+                continue
+            number, is_new = store.versions.add(
+                pipeline, version, fingerprint(version), origin=Origin.OBSERVED
+            )
+            added.extend([number] if is_new else [])
+    return StoredHistory(versions[-1], number, is_new, tuple(added))

@@ -1,0 +1,87 @@
+"""Read every version that a query has had: out of event logs, or out of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from headgate.model.version import Version
+from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.spark.event_log_version import LoggedQuery, LoggedRun, alone, queries
+from headgate.parse.version_file import fingerprint
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import gather
+
+
+def read_history(
+    evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
+) -> tuple[Version, ...]:
+    """Return every distinct version in the evidence, oldest first; raises as `read_version` does.
+
+    A run of an event log is a version where it differs from the run before; `captured_at` is the
+    run's start. Evidence of other kinds completes the newest one. A pipeline's name alone stands
+    for all its stored versions.
+    """
+    if stored := _stored(evidence, context):
+        return stored
+    found = gather(evidence, context=context)
+    newest = assemble(found, query=query)
+    runs = list(_runs(found, query, newest))
+    if not runs:
+        return (newest,)
+    versions = [_version(q, r) for q, r in runs[:-1]]
+    versions.append(replace(newest, captured_at=_start(runs[-1][1])))
+    return tuple(_distinct(versions))
+
+
+def _stored(evidence: Sequence[str], context: Context | None) -> tuple[Version, ...]:
+    """Return all versions of a pipeline, none where the evidence is not just a pipeline's name."""
+    if context is None or len(evidence) != 1 or context.registry.pipeline(evidence[0]) is None:
+        return ()
+    from headgate.gateway.evidence_files import find
+    from headgate.store.store import open_store
+
+    if find(evidence[0]) is not None:
+        return ()
+    with closing(open_store(context.store_url)) as store:
+        rows = store.versions.list(evidence[0])
+        return tuple(store.versions.get(r.pipeline, r.number) for r in rows)
+
+
+def _runs(
+    found: Gathered, query: str | None, newest: Version
+) -> Iterator[tuple[LoggedQuery, LoggedRun]]:
+    """Yield the runs that show a plan, of the query that is meant or of all of its name."""
+    logs = [p.value for p in found.pieces if p.kind is PieceKind.EVENT_LOG]
+    wanted = {newest.query_id} if query is None else {newest.query_id, query}
+    pairs = [
+        (q, r) for q in queries(logs) if {q.id, q.name} & wanted for r in q.runs if r.run.plans
+    ]
+    yield from sorted(pairs, key=lambda pair: pair[1].run.started_at or "")
+
+
+def _version(query: LoggedQuery, found: LoggedRun) -> Version:
+    log = alone(query, found)
+    only = Gathered(pieces=[Piece(PieceKind.EVENT_LOG, log.path, log)])
+    return replace(assemble(only, query=query.id), captured_at=_start(found))
+
+
+def _start(found: LoggedRun) -> str | None:
+    """Return when a run began, written as everywhere in the store."""
+    at = found.run.started_at
+    return at.removesuffix("Z") + "+00:00" if at and at.endswith("Z") else at
+
+
+def _distinct(versions: Sequence[Version]) -> Iterator[Version]:
+    """Yield versions that differ from the one before; the last as it is now, seen when it began."""
+    kept: list[tuple[str, Version]] = []
+    for version in versions:
+        mark = fingerprint(version)
+        if kept and kept[-1][0] == mark:
+            since = kept[-1][1].captured_at
+            kept[-1] = (mark, replace(version, captured_at=since))
+        else:
+            kept.append((mark, version))
+    yield from (version for _, version in kept)
