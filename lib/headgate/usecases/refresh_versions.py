@@ -6,12 +6,15 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
+from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
-from headgate.model.version import Version
+from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
 from headgate.store.versions import Origin
 from headgate.usecases.context import Context
+from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
 
 
@@ -34,14 +37,49 @@ def refresh_versions(context: Context) -> list[Refreshed]:
 
     What is read is the checkpoint together with the registered evidence files. A pipeline that a
     run is at is left for the next time, and so is a query before its first batch is done: what
-    is half there would be taken for a change.
+    is half there would be taken for a change. A Kafka Streams application is completed by the
+    cluster; while that does not answer it is left alone, too.
     """
     with closing(open_store(context.store_url)) as store:
         busy = {row.pipeline for row in store.runs.list() if row.state.is_active}
-        found = [
-            _refresh(context, store, p) for p in context.registry.pipelines if p.name not in busy
-        ]
+        free = [p for p in context.registry.pipelines if p.name not in busy]
+        streams = [p for p in free if p.engine is Engine.KAFKA_STREAMS]
+        found = [_refresh(context, store, p) for p in free if p not in streams]
+        found += _refresh_streams(context, store, streams) if streams else []
     return [f for f in found if f is not None]
+
+
+def _refresh_streams(
+    context: Context, store: Store, pipelines: list[Pipeline]
+) -> list[Refreshed | None]:
+    """Read Kafka once for all applications."""
+    try:
+        cluster = read_cluster(context) if context.registry.bootstrap_servers else None
+    except HeadgateError as error:
+        return [Refreshed(p.name, problem=str(error)) for p in pipelines]
+    known = {p.name: store.versions.running(p.name) for p in pipelines}
+    others = {name: version for name, version in known.items() if version is not None}
+    return [_application(context, store, p, cluster, others) for p in pipelines]
+
+
+def _application(
+    context: Context,
+    store: Store,
+    pipeline: Pipeline,
+    cluster: Cluster | None,
+    others: dict[str, Version],
+) -> Refreshed | None:
+    if cluster is None and not pipeline.evidence:
+        return None
+    try:
+        version = read_streams(context, pipeline, cluster, others)
+        if not version.topology.nodes:
+            reason = f"nothing is known of it yet: {'; '.join(version.warnings)}"
+            return Refreshed(pipeline.name, problem=reason)
+        number, is_new = _keep(store, pipeline.name, version)
+    except HeadgateError as error:
+        return Refreshed(pipeline.name, problem=str(error))
+    return Refreshed(pipeline.name, number=number) if is_new else None
 
 
 def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | None:

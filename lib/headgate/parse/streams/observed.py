@@ -1,0 +1,161 @@
+"""Complete an application by what the cluster shows; without a description by that alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from headgate.errors import EvidenceError
+from headgate.model.cluster import Cluster, Group, GroupType, Topic
+from headgate.model.streams import (
+    InternalKind,
+    InternalTopic,
+    StreamsApplication,
+    internal_kind,
+)
+from headgate.model.version import Engine, Evidence, Version
+from headgate.parse.streams.partial import partial
+from headgate.parse.streams.version import (
+    NO_DESCRIPTION,
+    NO_ID,
+    disagreements,
+    some,
+    sources_of,
+    with_topics,
+)
+
+_PROTOCOLS = {
+    GroupType.STREAMS: "streams",
+    GroupType.CLASSIC: "classic",
+    GroupType.CONSUMER: "classic",
+}
+
+
+def observed(
+    version: Version | None, application_id: str, cluster: Cluster, owned: Mapping[str, str]
+) -> Version:
+    """Return the version with internal topics, partitions, settings and the group's own topology.
+
+    `owned` are the topics proven to be the application's, with the proof. Without a `version`, or
+    with one that has no description, the graph is what the group proves, and a warning says what
+    is missing. EvidenceError where the evidence is of another application.
+    """
+    version = version or Version(engine=Engine.KAFKA_STREAMS)
+    app = _identified(version.streams or StreamsApplication(), application_id)
+    group = cluster.groups.get(application_id)
+    app = _with_group(app, group)
+    if not app.described:
+        app, topology = partial(app, group, tuple(owned))
+        version = replace(version, topology=topology)
+    app = replace(
+        app,
+        internal=tuple(_internal(cluster.topics[n], p) for n, p in sorted(owned.items())
+                       if n in cluster.topics),
+        inputs={**app.inputs, **_inputs(app, cluster)},
+    )  # fmt: skip
+    kept = [w for w in version.warnings if w not in (NO_ID, NO_DESCRIPTION)]
+    warnings = (*kept, *_warnings(app, group, cluster))
+    return replace(
+        version,
+        name=version.name or application_id,
+        topology=with_topics(version.topology, app),
+        sources=sources_of(app) if app.sources else version.sources,
+        streams=app,
+        evidence=(*version.evidence, Evidence(kind="cluster", path=cluster.bootstrap)),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _identified(app: StreamsApplication, application_id: str) -> StreamsApplication:
+    """Return the application with its id; names of topics that lacked it get it."""
+    if app.application_id == application_id:
+        return app
+    if app.application_id is not None:
+        raise EvidenceError(
+            f"the evidence is of the application {app.application_id}, but the pipeline's group "
+            f"is {application_id}: correct `group` or `evidence` in headgate.toml"
+        )
+    stores = tuple(
+        replace(s, changelog=f"{application_id}-{s.changelog}") if s.changelog else s
+        for s in app.stores
+    )
+    repartitions = tuple(replace(r, topic=f"{application_id}-{r.topic}") for r in app.repartitions)
+    return replace(app, application_id=application_id, stores=stores, repartitions=repartitions)
+
+
+def _with_group(app: StreamsApplication, group: Group | None) -> StreamsApplication:
+    protocol = _PROTOCOLS.get(group.type) if group else None
+    kept = group.subtopologies if group else None
+    return replace(app, protocol=protocol or app.protocol, group_topology=kept)
+
+
+def _internal(topic: Topic, proof: str) -> InternalTopic:
+    return InternalTopic(
+        name=topic.name,
+        kind=internal_kind(topic.name) or InternalKind.UNKNOWN,
+        partitions=len(topic.partitions),
+        configs=topic.own_settings,
+        effective=topic.settings,
+        begin_offsets=_known(p.begin for p in topic.partitions),
+        end_offsets=_known(p.end for p in topic.partitions),
+        proof=proof,
+    )
+
+
+def _known(offsets: Iterator[int | None]) -> tuple[int, ...]:
+    """All offsets, or none where one is missing: places are partitions."""
+    found = list(offsets)
+    return tuple(o for o in found if o is not None) if None not in found else ()
+
+
+def _inputs(app: StreamsApplication, cluster: Cluster) -> dict[str, int]:
+    names = {t for s in app.sources for t in s.topics}
+    for source in app.sources:
+        names |= set(_matching(source.pattern, cluster)) if source.pattern else set()
+    found = {n: cluster.topics[n] for n in sorted(names) if n in cluster.topics}
+    return {n: len(t.partitions) for n, t in found.items()}
+
+
+def _matching(pattern: str, cluster: Cluster) -> Iterator[str]:
+    """Patterns are Java's; one that Python does not compile matches nothing."""
+    try:
+        compiled = re.compile(pattern)
+    except re.error:
+        return
+    yield from (n for n, t in cluster.topics.items() if compiled.fullmatch(n) and not t.internal)
+
+
+def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) -> Iterator[str]:
+    if not app.described:
+        yield NO_DESCRIPTION
+    if group is None:
+        yield (
+            f"the group {app.application_id} is not on the cluster: the application never ran "
+            "there, or its offsets have expired"
+        )
+    yield from disagreements(app)
+    missing = sorted(app.expected_topics().keys() - cluster.topics.keys())
+    if missing and group is not None:
+        yield (
+            f"expected internal topics that are not on the cluster: {some(missing)} (logging may "
+            "be switched off, or this version has not run yet)"
+        )
+    lost = sorted({t for s in app.sources for t in s.topics} - cluster.topics.keys())
+    if lost:
+        yield f"inputs that are not on the cluster: {some(lost)}"
+    yield from _other_topology(app)
+
+
+def _other_topology(app: StreamsApplication) -> Iterator[str]:
+    """Say where the topology that the broker keeps is not the one described."""
+    if not app.described or app.group_topology is None:
+        return
+    kept = {t.name for s in app.group_topology for t in (*s.changelogs, *s.repartition_sources)}
+    inputs = {t for s in app.sources for t in s.topics}
+    strange = sorted(kept - app.expected_topics().keys() - inputs)
+    if strange:
+        yield (
+            "the streams group's topology on the broker is not the described one: it has "
+            f"{some(strange)}"
+        )

@@ -1,0 +1,61 @@
+"""Read a registered Kafka Streams application: its evidence, completed by the live cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from headgate.errors import EvidenceError
+from headgate.landscape.ownership import owned_by, ownership
+from headgate.model.cluster import Cluster
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.parse.streams.observed import observed
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+NOT_COMPLETED = "Kafka was not read: internal topics, partitions and settings are not known"
+
+
+def read_streams(
+    context: Context,
+    pipeline: Pipeline,
+    cluster: Cluster | None,
+    others: Mapping[str, Version] | None = None,
+) -> Version:
+    """Return the application's version as evidence and cluster have it now.
+
+    Without a cluster the evidence alone counts, and a warning says so. `others` are the versions of
+    the other pipelines, by name: a topic that one of them implies, too, is nobody's. Raises
+    EvidenceError where there is neither evidence nor cluster, or the evidence is of another engine
+    or application.
+    """
+    evidence = list(pipeline.evidence)
+    version = read_version(evidence, context=context) if evidence else None
+    if version is not None and version.engine is not Engine.KAFKA_STREAMS:
+        raise EvidenceError(
+            f"the evidence of {pipeline.name} is of {version.engine.value}, but headgate.toml "
+            f"says {pipeline.engine.value}"
+        )
+    if cluster is not None:
+        known = {n: v for n, v in (others or {}).items() if n != pipeline.name}
+        known |= {pipeline.name: version} if version is not None else {}
+        return _completed(context, pipeline, version, cluster, known)
+    if version is None:
+        raise EvidenceError(
+            f"{pipeline.name} has no `evidence` in headgate.toml, and Kafka was not read"
+        )
+    return replace(version, warnings=(*version.warnings, NOT_COMPLETED))
+
+
+def _completed(
+    context: Context,
+    pipeline: Pipeline,
+    version: Version | None,
+    cluster: Cluster,
+    known: Mapping[str, Version],
+) -> Version:
+    """Complete by what is proven: another application's topics are never taken for its own."""
+    application = str(pipeline.group)
+    proven = owned_by(ownership(context.registry, known, cluster), application)
+    return observed(version, application, cluster, {o.topic: o.proof for o in proven})
