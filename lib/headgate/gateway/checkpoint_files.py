@@ -6,11 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 from headgate.errors import EvidenceError
-from headgate.gateway.evidence_files import Entry, Place, entries, names, read_many, together
+from headgate.gateway.evidence_files import (
+    Entry,
+    Place,
+    entries,
+    modified,
+    names,
+    read_many,
+    together,
+)
 from headgate.parse.spark.checkpoint import batches
 
 _LARGEST = 32 << 20
 _SOURCE_FILES = 2
+_TIMED = b'"batchTimestampMs"'
 _SCHEMA_FILE = re.compile(r"^\d+_[^/.]+$")
 
 
@@ -30,10 +39,13 @@ def read_checkpoint_files(folder: Place) -> tuple[dict[str, bytes], list[str], l
     return data, listing, [*found.failures, *failures]
 
 
-def read_log_files(folder: Place, newest: int | None) -> tuple[dict[str, bytes], list[str]]:
-    """Return both logs' files by relative path, and a sentence for each failure.
+def read_log_files(
+    folder: Place, newest: int | None
+) -> tuple[dict[str, bytes], dict[str, int], list[str]]:
+    """Return both logs' files by relative path, their times, and a sentence for each failure.
 
-    Only the newest batches where a number is given.
+    Only the newest batches where a number is given. Times are in milliseconds since 1970, of those
+    files that do not say their own: asking costs a call for each.
     """
     found = _Listing(folder)
     wanted = []
@@ -41,7 +53,10 @@ def read_log_files(folder: Place, newest: int | None) -> tuple[dict[str, bytes],
         numbers = batches(found.files_of(log))
         wanted += [f"{log}/{n}" for n in (numbers if newest is None else numbers[-newest:])]
     data, failures = read_many(folder, wanted, _LARGEST)
-    return data, [*found.failures, *failures]
+    silent = [p for p, d in data.items() if p.startswith("offsets/") and _TIMED not in d]
+    times = dict(zip(silent, together(folder, lambda p: modified(folder, p), silent), strict=True))
+    known = {path: at for path, at in times.items() if at is not None}
+    return data, known, [*found.failures, *failures]
 
 
 class _Listing:

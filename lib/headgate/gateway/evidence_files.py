@@ -33,6 +33,9 @@ class Files(Protocol):
     def opened(self, path: str) -> BinaryIO:
         """Open a file for reading."""
 
+    def modified(self, path: str) -> int | None:
+        """Return when a file was written last, in milliseconds since 1970; None if not told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -130,6 +133,16 @@ def read(place: Place, most: int = LARGEST) -> bytes:
     return data
 
 
+def modified(folder: Place, relative: str) -> int | None:
+    """Return when a file below a folder was written last (ms since 1970), None if not told."""
+    place = folder.below(relative)
+    try:
+        with _errors(place.name):
+            return place.files.modified(place.path)
+    except (EvidenceError, UnreachableError):
+        return None
+
+
 def opened(place: Place) -> BinaryIO:
     """Open a file to read it piece by piece; errors as of `read`, also while it is read."""
     with _errors(place.name):
@@ -163,4 +176,4 @@ def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[
 
 def local_name(location: str) -> str:
     """Return a location as messages show it: relative paths stay relative."""
-    return os.path.normpath(location) if not is_uri(location) else location
+    return os.path.normpath(location) if not is_uri(location) else without_secret(location)

@@ -29,6 +29,10 @@ class LocalFiles:
         """Open a file for reading; what can't seek is taken, too, as a shell's pipe."""
         return open(path, "rb")  # noqa: PTH123
 
+    def modified(self, path: str) -> int | None:
+        """Return when a file was written last, in milliseconds since 1970."""
+        return os.stat(path).st_mtime_ns // 1_000_000  # noqa: PTH116
+
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:

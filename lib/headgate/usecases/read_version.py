@@ -15,13 +15,23 @@ from headgate.gateway.event_log_files import (
     is_rolling,
     rolling_log,
 )
-from headgate.gateway.evidence_files import Entry, Place, entries, find, read
+from headgate.gateway.evidence_files import (
+    Entry,
+    Place,
+    entries,
+    find,
+    is_uri,
+    local_name,
+    read,
+)
+from headgate.gateway.watch_files import read_watch_files, watch_parts
 from headgate.model.version import Version
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.usecases.context import Context
+from headgate.usecases.read_watch import TOPIC, read_topic
 
 _UNKNOWN = "is of no known kind and was not read"
 _MOST_REASONS = 3
@@ -51,9 +61,11 @@ def gather(
     """
     found = Gathered(keep=keep)
     for location in evidence:
-        place = find(location)
+        place = find(location, context.registry.file_systems if context else None)
         if place is not None:
             _gather(place, found)
+        elif is_uri(location):
+            raise EvidenceError(f"nothing is at {local_name(location)}, or it may not be seen")
         else:
             version = _stored(location, context)
             found.versions.append((location, version))
@@ -83,8 +95,13 @@ def _gather(place: Place, found: Gathered) -> None:
         found.pieces.append(piece)
         return
     before = (len(found.pieces), len(found.checkpoints), len(found.warnings))
+    told = set(watch_parts(place, (e.name for e in inside if not e.is_folder)))
+    if told:
+        watched = read_watch_files(place, [e.name for e in inside if e.name in told], found.keep)
+        found.pieces.append(Piece(PieceKind.WATCH, place.name, watched, watched.log.warnings))
     for entry in inside:
-        _entry(place, entry, found)
+        if entry.name not in told:
+            _entry(place, entry, found)
     if before[:2] == (len(found.pieces), len(found.checkpoints)):
         tried = ", ".join((*TRIED, "a checkpoint"))
         reasons = [w for w in found.warnings[before[2] :] if not w.endswith(_UNKNOWN)]

@@ -1,0 +1,112 @@
+"""Remote file systems, read-only: S3-compatible stores, Azure, Google (pyarrow's) and HDFS.
+
+Settings are used to open a file system and kept nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+
+from pyarrow import ArrowException, fs
+
+from headgate.gateway.deadline import within
+from headgate.gateway.remote_open import Wanted, address, open_system
+from headgate.gateway.remote_reasons import explained
+
+if TYPE_CHECKING:
+    from headgate.gateway.hdfs_files import HdfsFiles
+
+T = TypeVar("T")
+
+
+class RemoteFiles:
+    """A file system of pyarrow; what it raises becomes OSError, PermissionError or ValueError."""
+
+    def __init__(self, system: fs.FileSystem, family: str, seconds: float) -> None:
+        self._system, self._family, self._seconds = system, family, seconds
+
+    def is_folder(self, path: str) -> bool | None:
+        """Return whether the path is a folder, None where nothing is there."""
+        found = self._asked(lambda: self._system.get_file_info(path))
+        if found.type == fs.FileType.NotFound:
+            return None
+        return bool(found.type == fs.FileType.Directory)
+
+    def listed(self, path: str) -> list[tuple[str, bool]]:
+        """Return names and whether they are folders; none where the folder does not exist."""
+        selector = fs.FileSelector(path, allow_not_found=True)
+        found = self._asked(lambda: self._system.get_file_info(selector))
+        return [(i.base_name, i.type == fs.FileType.Directory) for i in found]
+
+    def opened(self, path: str) -> BinaryIO:
+        """Open a file for reading; each read has the same time limit as any other answer."""
+        opened = self._asked(lambda: self._system.open_input_stream(path, compression=None))
+        return cast(BinaryIO, _Stream(opened, self._asked))
+
+    def modified(self, path: str) -> int | None:
+        """Return when a file was written last, in milliseconds since 1970; None if not told."""
+        found = self._asked(lambda: self._system.get_file_info(path))
+        return None if found.mtime_ns is None else int(found.mtime_ns) // 1_000_000
+
+    def _asked(self, work: Callable[[], T]) -> T:
+        try:
+            return within(self._seconds, work)
+        except (OSError, ValueError, ArrowException, NotImplementedError) as error:
+            raise explained(error, self._family) from error
+
+
+class _Stream:
+    """What is read of a remote file; only what a reader of evidence calls."""
+
+    def __init__(self, stream: fs.NativeFile, asked: Callable[[Callable[[], bytes]], bytes]):
+        self._stream, self._asked = stream, asked
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, all that are left without a size."""
+        return self._asked(partial(self._stream.read, None if size < 0 else size))
+
+    def readable(self) -> bool:
+        """Whether it can be read, as `io` asks."""
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:
+        """Fill a buffer, as `io.BufferedReader` asks; return how much was there."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return bool(self._stream.closed)
+
+    def close(self) -> None:
+        """Let the server go."""
+        self._stream.close()
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_remote(
+    location: str, settings: Mapping[str, Mapping[str, str]]
+) -> tuple[RemoteFiles | HdfsFiles, str]:
+    """Return the file system of an address and the path in it; ValueError where it is none."""
+    found = address(location)
+    mine = settings.get(found.family, {})
+    seconds = Wanted(found.family, mine, {}).seconds
+    if found.family == "hdfs":
+        from headgate.gateway.hdfs_files import open_hdfs
+
+        return open_hdfs(location, mine, os.environ), f"/{found.path}"
+    try:
+        system, path = within(seconds, lambda: open_system(found, mine))
+    except (OSError, ArrowException) as error:
+        raise explained(error, found.family) from error
+    return RemoteFiles(system, found.family, seconds), path

@@ -1,0 +1,170 @@
+"""Open the file system that an address names: its scheme, its settings, its credentials.
+
+    s3://bucket/path, s3a://, s3n://                   [file_systems.s3]
+    abfss://container@account.host/path, wasbs://      [file_systems.abfs]
+    gs://bucket/path, gcs://                           [file_systems.gs]
+    hdfs://host:port/path, viewfs://                   [file_systems.hdfs]
+
+A setting goes before the environment variable that the vendor's own tools read. Without
+credentials the vendor's own chain is asked (profiles, the role of this machine, ...), unless
+`anonymous` is set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import unquote, urlsplit
+
+from pyarrow import fs
+
+SECONDS = 15.0
+_ATTEMPTS = 2
+FAMILIES = {
+    **dict.fromkeys(("s3", "s3a", "s3n"), "s3"),
+    **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs"), "abfs"),
+    **dict.fromkeys(("gs", "gcs"), "gs"),
+    **dict.fromkeys(("hdfs", "viewfs"), "hdfs"),
+}
+ENVIRONMENT: dict[str, dict[str, tuple[str, ...]]] = {
+    "s3": {
+        "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+        "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+    },
+    "abfs": {
+        "account_key": ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_KEY"),
+        "sas_token": ("AZURE_STORAGE_SAS_TOKEN",),
+    },
+    "gs": {"endpoint": ("STORAGE_EMULATOR_HOST",)},
+    "hdfs": {"user": ("HADOOP_USER_NAME",), "config_dir": ("HADOOP_CONF_DIR",)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A remote address: its family of file systems, host (or bucket), user part and path."""
+
+    family: str
+    host: str
+    user: str
+    port: int | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The settings of one family, the environment behind them."""
+
+    family: str
+    settings: Mapping[str, str]
+    environment: Mapping[str, str]
+
+    def get(self, name: str) -> str | None:
+        """Return a setting, else the environment's, None where neither says something."""
+        if value := self.settings.get(name):
+            return value
+        variables = ENVIRONMENT[self.family].get(name, ())
+        return next((self.environment[v] for v in variables if self.environment.get(v)), None)
+
+    def is_set(self, name: str) -> bool:
+        """Whether a setting says yes."""
+        return (self.get(name) or "").lower() in ("true", "yes", "1")
+
+    @property
+    def seconds(self) -> float:
+        """How long one answer may take."""
+        try:
+            return max(float(self.get("timeout") or SECONDS), 0.1)
+        except ValueError:
+            raise ValueError(
+                f"timeout is {self.get('timeout')!r}, not a number of seconds"
+            ) from None
+
+
+def address(location: str) -> Address:
+    """Return the parts of an address; ValueError where its scheme or its shape is not known."""
+    parts = urlsplit(location)
+    family = FAMILIES.get(parts.scheme.lower())
+    if family is None:
+        raise ValueError(f"{parts.scheme} is none of {', '.join(FAMILIES)}, file")
+    user, _, host = parts.netloc.rpartition("@")
+    name, _, port = host.partition(":")
+    if not name and family != "hdfs":
+        raise ValueError("it names no bucket or container")
+    if ":" in user:
+        raise ValueError("keys do not belong in an address: set them under [file_systems]")
+    number = int(port) if port.isdigit() else None
+    return Address(family, name, user, number, unquote(parts.path).strip("/"))
+
+
+def open_system(
+    found: Address, settings: Mapping[str, str], environment: Mapping[str, str] = os.environ
+) -> tuple[fs.FileSystem, str]:
+    """Return pyarrow's file system and the path in it; nothing is asked of a server yet."""
+    wanted = Wanted(found.family, settings, environment)
+    return _OPEN[found.family](found, wanted)
+
+
+def _s3(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
+    endpoint = urlsplit(wanted.get("endpoint") or "")
+    key, secret = wanted.get("access_key"), wanted.get("secret_key")
+    if bool(key) != bool(secret):
+        raise ValueError("access_key and secret_key belong together, one of them is not set")
+    region = wanted.get("region")
+    system = fs.S3FileSystem(
+        access_key=key,
+        secret_key=secret,
+        session_token=wanted.get("session_token") if key else None,
+        anonymous=wanted.is_set("anonymous") and not key,
+        region=region or ("us-east-1" if endpoint.netloc else None),
+        endpoint_override=endpoint.netloc + endpoint.path.rstrip("/") or None,
+        scheme=endpoint.scheme or "https",
+        connect_timeout=min(wanted.seconds, 5.0),
+        request_timeout=wanted.seconds,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+    )
+    return system, f"{found.host}/{found.path}".rstrip("/")
+
+
+def _abfs(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
+    account, _, authority = found.host.partition(".")
+    if not found.user:
+        raise ValueError(
+            "an address of Azure is abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"
+        )
+    more: dict[str, str] = {}
+    if endpoint := wanted.get("endpoint"):
+        parts = urlsplit(endpoint)
+        for service in ("blob", "dfs"):
+            more[f"{service}_storage_authority"] = parts.netloc
+            more[f"{service}_storage_scheme"] = parts.scheme
+    elif authority and not authority.endswith("core.windows.net"):
+        for service in ("blob", "dfs"):
+            domain = authority.removeprefix("dfs.").removeprefix("blob.")
+            more[f"{service}_storage_authority"] = f".{service}.{domain}"
+    key, token = wanted.get("account_key"), wanted.get("sas_token")
+    system = fs.AzureFileSystem(
+        account, account_key=None if token else key, sas_token=token, **more
+    )
+    return system, f"{found.user}/{found.path}".rstrip("/")
+
+
+def _gs(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
+    endpoint = wanted.get("endpoint") or ""
+    parts = urlsplit(endpoint if "//" in endpoint or not endpoint else f"http://{endpoint}")
+    system = fs.GcsFileSystem(
+        anonymous=wanted.is_set("anonymous"),
+        endpoint_override=parts.netloc or None,
+        scheme=parts.scheme or "https",
+        retry_time_limit=timedelta(seconds=max(int(wanted.seconds), 1)),
+    )
+    return system, f"{found.host}/{found.path}".rstrip("/")
+
+
+_OPEN: dict[str, Callable[[Address, Wanted], tuple[fs.FileSystem, str]]] = {
+    "s3": _s3,
+    "abfs": _abfs,
+    "gs": _gs,
+}

@@ -1,0 +1,35 @@
+"""List the batches of a query's checkpoint: number, time, offsets, watermark, committed or not."""
+
+from __future__ import annotations
+
+from headgate.errors import EvidenceError
+from headgate.gateway.checkpoint_files import read_log_files
+from headgate.gateway.evidence_files import entries, find
+from headgate.parse.spark.batches import Batches, read_batch_logs
+from headgate.parse.spark.checkpoint import is_checkpoint
+from headgate.usecases.context import Context
+
+
+def read_batches(
+    checkpoint: str, *, context: Context | None = None, newest: int | None = None
+) -> Batches:
+    """Return the batches that the checkpoint at a path or URI still has, oldest first.
+
+    `newest` limits them to that many of each log. A pipeline's name stands for its checkpoint.
+    Raises EvidenceError where there is no checkpoint, UnreachableError where a remote file system
+    does not answer. What can't be read of it is a warning.
+    """
+    location = _location(checkpoint, context)
+    place = find(location, context.registry.file_systems if context else None)
+    if place is None or not place.is_folder or not is_checkpoint(e.name for e in entries(place)):
+        raise EvidenceError(f"{checkpoint} is no checkpoint: it has no logs of batches")
+    files, times, failures = read_log_files(place, newest)
+    found = read_batch_logs(files, source=place.name, times=times)
+    return Batches(found.batches, (*failures, *found.warnings))
+
+
+def _location(checkpoint: str, context: Context | None) -> str:
+    pipeline = context.registry.pipeline(checkpoint) if context else None
+    if pipeline is not None and pipeline.checkpoint:
+        return pipeline.checkpoint
+    return checkpoint
