@@ -12,9 +12,11 @@ from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.event_log_version import LoggedQuery, logged_of, queries
+from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.plan import Plan
-from headgate.parse.spark.session import Report, Session, read_reports
+from headgate.parse.spark.session import Report, Session, read_reports, read_session
 from headgate.parse.spark.version import Pieces, build_version
+from headgate.parse.spark.watch import told_of
 from headgate.parse.streams.assemble import build_streams, check_one_engine, is_streams
 from headgate.parse.streams.complete import completed_application
 
@@ -90,7 +92,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     for piece in _of(found, PieceKind.SETTINGS):
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
-    logs = queries([p.value for p in _of(found, PieceKind.EVENT_LOG)])
+    watched = [p.value for p in _of(found, PieceKind.WATCH)]
+    logs = queries([*(p.value for p in _of(found, PieceKind.EVENT_LOG)), *(w.log for w in watched)])
     reports, checkpoints, meant = _chosen(reports, found, query, logs)
     checkpoint = checkpoints[0][1] if checkpoints else None
     logged = logged_of(logs, meant)
@@ -98,6 +101,11 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         plans.extend(logged.plans)
         settings = {**logged.settings, **settings}
         reports = _newest((*reports, *logged.reports))
+    told = told_of(watched, meant, logged.run.run_id if logged else None)
+    if "logical" in told and is_plan(told["logical"]):
+        plans.append(read_json_plan(told["logical"]))
+    if "capture" in told:
+        sessions.append(read_session(told["capture"]))
     return Pieces(
         plans=tuple(plans),
         checkpoint=checkpoint,

@@ -17,6 +17,8 @@ from headgate.parse.spark.session import (
     read_reports,
     read_session,
 )
+from headgate.parse.spark.watch import read_watch
+from headgate.parse.spark.watch_lines import is_watch
 from headgate.parse.streams import pieces as streams
 
 
@@ -34,6 +36,7 @@ class PieceKind(StrEnum):
     INTERNAL_TOPICS = "internal-topics"
     INPUT_TOPICS = "input-topics"
     EVENT_LOG = "event-log"
+    WATCH = "watch"
 
 
 TRIED = (
@@ -41,6 +44,7 @@ TRIED = (
     "a plan's JSON",
     "query progress JSON",
     "an event log",
+    "what headgate.watch wrote",
     "capture.json",
     "session settings",
     "a version file",
@@ -69,6 +73,9 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
     A file that begins like a known kind and is broken is a piece with a warning. ParseError comes
     from a version file alone, which nothing else could complete.
     """
+    if is_watch(data):
+        watched = read_watch(data.splitlines(keepends=True), path=path)
+        return Piece(PieceKind.WATCH, path, watched, watched.log.warnings)
     text = _text(data)
     if text is None:
         return None

@@ -64,6 +64,9 @@ def gather(
         place = find(location, context.registry.file_systems if context else None)
         if place is not None:
             _gather(place, found)
+        elif location.startswith(TOPIC):
+            watched = read_topic(location, context, found.keep)
+            found.pieces.append(Piece(PieceKind.WATCH, location, watched, watched.log.warnings))
         elif is_uri(location):
             raise EvidenceError(f"nothing is at {local_name(location)}, or it may not be seen")
         else:

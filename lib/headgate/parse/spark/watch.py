@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,7 +74,8 @@ class WatchReader:
         self._keep = keep
         self._most = most
         self._runs: dict[str, _Run] = {}
-        self._applications: list[Application] = []
+        # The first stands for runs of which no record says who ran them.
+        self._applications = [Application()]
         self._events = 0
         self._bad: list[str] = []
         self._unread = 0
@@ -209,6 +210,21 @@ def read_watch(
     reader = WatchReader(path, keep, most)
     reader.read(lines, path)
     return reader.result()
+
+
+def told_of(
+    found: Iterable[Watched], meant: Collection[str], run_id: str | None
+) -> Mapping[str, Any]:
+    """Return what the session told of a query's run; of its newest run that told it, else {}."""
+    lives = [
+        (life, watched.told[life.run_id])
+        for watched in found
+        for life in watched.lives.values()
+        if life.query_id in meant and life.run_id in watched.told
+    ]
+    if not lives:
+        return {}
+    return max(lives, key=lambda p: (p[0].run_id == run_id, p[0].told_at or ""))[1]
 
 
 def _told(line: WatchLine) -> dict[str, Any]:
