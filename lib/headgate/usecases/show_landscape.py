@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 from headgate.errors import HeadgateError
@@ -10,9 +12,10 @@ from headgate.landscape.build import build
 from headgate.landscape.landscape import Landscape
 from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
-from headgate.model.version import Version
+from headgate.model.version import Engine, Version
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
 
 READERS = 8
@@ -21,7 +24,8 @@ READERS = 8
 def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
     """Join the version of each registered pipeline that was observed last with the cluster.
 
-    A pipeline without a stored version is shown as its checkpoint has it now. Offsets of a stored
+    A pipeline without a stored version is shown as its checkpoint, or the evidence of a Kafka
+    Streams application with the cluster, has it now. Offsets of a stored
     version are as old as its last change, so those of Spark checkpoints are read anew; where one
     can't be read its lag is unknown, and a warning says so. Without a cluster the warnings say
     that Kafka was not read.
@@ -31,7 +35,8 @@ def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
     versions = {
         name: _with_offsets_of(version, fresh.get(name)) for name, version in stored.items()
     }
-    landscape = build(context.registry, {**fresh, **versions}, cluster)
+    unseen = _applications(context, cluster, versions)
+    landscape = build(context.registry, {**unseen, **fresh, **versions}, cluster)
     return replace(landscape, warnings=(*landscape.warnings, *warnings))
 
 
@@ -42,6 +47,18 @@ def _stored(context: Context) -> dict[str, Version]:
     finally:
         store.close()
     return {name: version for name, version in newest.items() if version is not None}
+
+
+def _applications(
+    context: Context, cluster: Cluster | None, versions: Mapping[str, Version]
+) -> dict[str, Version]:
+    """Read Kafka Streams applications that the worker has not stored; it says what fails."""
+    out: dict[str, Version] = {}
+    for pipeline in context.registry.pipelines:
+        if pipeline.engine is Engine.KAFKA_STREAMS and pipeline.name not in versions:
+            with suppress(HeadgateError):
+                out[pipeline.name] = read_streams(context, pipeline, cluster, versions)
+    return out
 
 
 def _fresh(context: Context) -> tuple[dict[str, Version], list[str]]:
