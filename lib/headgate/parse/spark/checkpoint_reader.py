@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 T = TypeVar("T")
-_BATCH = re.compile(r"[0-9]{1,18}", re.ASCII)
+_DIGITS = frozenset("0123456789")
+_LONGEST = 18
 
 
 @dataclass(slots=True)
@@ -19,6 +19,7 @@ class Reader:
     listing: frozenset[str]
     source: str
     warnings: list[str] = field(default_factory=list)
+    _logs: dict[str, list[str]] = field(default_factory=dict)
 
     def read(self, path: str, parse: Callable[[bytes], T]) -> T | None:
         """Parse one file; None with a warning where it is missing, half-written or corrupt."""
@@ -38,11 +39,18 @@ class Reader:
             self.warnings.append(warning)
 
     def below(self, folder: str) -> list[str]:
-        """Return the names below a folder, relative to it, sorted."""
-        prefix = f"{folder}/"
-        return sorted(p[len(prefix) :] for p in self.listing if p.startswith(prefix))
+        """Return the names below a folder, relative to it, sorted as text."""
+        if not self._logs:
+            # A log has thousands of names: they are sorted out once.
+            for path in self.listing:
+                top, _, name = path.partition("/")
+                self._logs.setdefault(top, []).append(name)
+        top, _, rest = folder.partition("/")
+        prefix = f"{rest}/" if rest else ""
+        found = self._logs.get(top, ())
+        return sorted(n[len(prefix) :] for n in found if n and n.startswith(prefix))
 
 
 def batches(names: Iterable[str]) -> list[int]:
     """Return the batch numbers among a log's file names, ascending; other names are passed over."""
-    return sorted(int(n) for n in names if _BATCH.fullmatch(n))
+    return sorted(int(n) for n in names if n and len(n) <= _LONGEST and _DIGITS.issuperset(n))
