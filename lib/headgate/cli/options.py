@@ -38,8 +38,13 @@ def format_option(*more: str) -> Callable[[F], F]:
 
 def emit_json(data: Mapping[str, Any]) -> None:
     """Print `data` as JSON on stdout, `"schema": 1` first; enums by value, paths as text."""
+    click.echo(json_text(data))
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """Return what `emit_json` prints, without the last line's end."""
     ordered = {"schema": SCHEMA, **{k: v for k, v in data.items() if k != "schema"}}
-    click.echo(json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain))
+    return json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain)
 
 
 def _plain(value: object) -> object:

@@ -4,40 +4,48 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.drawing import EXPORTS, output_option, theme_option, write_out
+from headgate.cli.options import current_context, format_option, json_text, progress_console
 from headgate.model.version import Version
 
 
 @click.command("topology")
 @click.argument("evidence", nargs=-1, required=True)
 @click.option("--query", metavar="NAME|ID", help="Which query, where the evidence holds several.")
-@format_option("mermaid", "dot", "graphml")
-def command(evidence: tuple[str, ...], query: str | None, output: str) -> None:
+@format_option(*EXPORTS)
+@theme_option()
+@output_option()
+def command(
+    evidence: tuple[str, ...], query: str | None, output: str, theme: str, file: str | None
+) -> None:
     """Show the graph of a pipeline: sources, operators, repartitions, state stores, sink."""
     from headgate.usecases.capture import capture
 
-    version = capture(evidence, context=current_context(), query=query)
-    _show(version, output)
+    context = current_context()
+    version = capture(evidence, context=context, query=query)
+    bootstrap = context.registry.bootstrap_servers
+    _show(version, output, theme=theme, file=file, bootstrap=bootstrap)
 
 
-def _show(version: Version, output: str) -> None:
+def _show(
+    version: Version, output: str, *, theme: str, file: str | None, bootstrap: str | None
+) -> None:
     """Write the topology to stdout; warnings go to stderr, in JSON they are part of it."""
     match output:
         case "json":
             from headgate.views.topology_json import topology_json
 
-            emit_json(topology_json(version))
+            write_out(json_text(topology_json(version)) + "\n", file)
         case "text":
-            from rich.console import Console
-
+            from headgate.cli.drawing import render_text
             from headgate.views.topology_text import topology_text
 
-            Console(highlight=False, soft_wrap=True).print(topology_text(version))
+            write_out(render_text(topology_text(version), file), file)
             _warn(version)
         case _:
-            from headgate.views import topology_graph
+            from headgate.views.exports import export_version
 
-            click.echo(topology_graph.WRITERS[output](version.topology), nl=False)
+            write_out(export_version(version, output, theme=theme, bootstrap=bootstrap), file)
             _warn(version)
 
 

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
-
-INTERNAL_ENDS = (
-    "-changelog",
-    "-repartition",
-    "-subscription-registration-topic",
-    "-subscription-response-topic",
-)
-"""How Kafka Streams ends the names of internal topics; the last two belong to foreign-key joins."""
-
+from headgate.model.streams import internal_kind
 
 def is_internal_name(topic: str) -> bool:
     """Whether a topic is named like an internal one of Kafka Streams; proves no owner."""
-    return topic.endswith(INTERNAL_ENDS)
+    return internal_kind(topic) is not None
 
 
 def unused(landscape: Landscape) -> tuple[LandscapeTopic, ...]:

@@ -24,12 +24,12 @@ class Level(StrEnum):
     """How much of each pipeline is drawn."""
 
     PIPELINES = "pipelines"
-    OPERATORS = "operators"
+    INTERNALS = "internals"
 
 
 def usual_level(landscape: Landscape) -> Level:
     """Return the level that keeps the first picture readable."""
-    return Level.PIPELINES if len(landscape.nodes) > MANY else Level.OPERATORS
+    return Level.PIPELINES if len(landscape.nodes) > MANY else Level.INTERNALS
 
 
 def sketch_landscape(landscape: Landscape, level: Level, *, unused: bool = False) -> Sketch:
@@ -39,17 +39,17 @@ def sketch_landscape(landscape: Landscape, level: Level, *, unused: bool = False
     its sub-topologies a box `NAME/NUMBER`.
     """
     hidden = set() if unused else _beside_the_point(landscape)
-    stand_in = {n.id: _stand_in(n, level) for n in landscape.nodes if n.id not in hidden}
+    shown_as = {n.id: stand_in(n, level) for n in landscape.nodes if n.id not in hidden}
     nodes: dict[str, SketchNode] = {}
     for node in landscape.nodes:
-        if node.id in stand_in:
-            nodes.setdefault(stand_in[node.id], _node(node, stand_in[node.id]))
-    pairs = [(stand_in.get(e.source), stand_in.get(e.target)) for e in landscape.edges]
+        if node.id in shown_as:
+            nodes.setdefault(shown_as[node.id], _node(node, shown_as[node.id]))
+    pairs = [(shown_as.get(e.source), shown_as.get(e.target)) for e in landscape.edges]
     edges = dict.fromkeys((a, b) for a, b in pairs if a and b and a != b)
     numbers = dict.fromkeys(
         (n.pipeline, n.subtopology)
         for n in landscape.nodes
-        if n.id in stand_in and nodes[stand_in[n.id]].box
+        if n.id in shown_as and nodes[shown_as[n.id]].box
     )
     boxes = [SketchBox(f"{p}/{s}", p or "", str(s)) for p, s in numbers]
     return Sketch(tuple(nodes.values()), tuple(SketchEdge(*e) for e in edges), tuple(boxes))
@@ -67,25 +67,34 @@ def _beside_the_point(landscape: Landscape) -> set[str]:
     return topics | groups
 
 
-def _stand_in(node: LandscapeNode, level: Level) -> str:
+def stand_in(node: LandscapeNode, level: Level) -> str:
+    """Return the id under which a node is drawn at a level."""
     if level is Level.PIPELINES and node.pipeline is not None:
         return PIPELINE + node.pipeline
     return node.id
 
 
-def _node(node: LandscapeNode, shown_as: str) -> SketchNode:
+def look_of_node(node: LandscapeNode, shown_as: str) -> Look:
+    """Return how a node is drawn under that id."""
     if shown_as.startswith(PIPELINE) or node.kind is LandscapeKind.PIPELINE:
         plain = node.kind is LandscapeKind.PIPELINE and node.operator == Engine.CONSUMER_GROUP
-        look = Look.READER if plain else Look.PIPELINE
-        return SketchNode(id=shown_as, look=look, label=node.pipeline or node.label)
+        return Look.READER if plain else Look.PIPELINE
     if node.kind is LandscapeKind.TOPIC:
-        return SketchNode(id=shown_as, look=Look.TOPIC, label=node.label)
+        return Look.TOPIC
     if node.kind is LandscapeKind.GROUP:
-        return SketchNode(id=shown_as, look=Look.READER, label=node.label)
-    joint = node.kind is LandscapeKind.REPARTITION
-    box = None if joint else f"{node.pipeline}/{node.subtopology}"
-    look = look_of(node.kind.value, node.operator)
-    return SketchNode(id=shown_as, look=look, label=node.label, box=box)
+        return Look.READER
+    return look_of(node.kind.value, node.operator)
+
+
+def _node(node: LandscapeNode, shown_as: str) -> SketchNode:
+    whole = shown_as.startswith(PIPELINE) or node.kind is LandscapeKind.PIPELINE
+    joint = whole or node.subtopology is None or node.kind is LandscapeKind.REPARTITION
+    return SketchNode(
+        id=shown_as,
+        look=look_of_node(node, shown_as),
+        label=(node.pipeline or node.label) if whole else node.label,
+        box=None if joint else f"{node.pipeline}/{node.subtopology}",
+    )
 
 
 def live_notes(landscape: Landscape) -> dict[str, str]:

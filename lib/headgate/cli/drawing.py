@@ -1,0 +1,66 @@
+"""What commands share that draw or export a graph: formats, theme, and where it is written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+F = TypeVar("F", bound=Callable[..., Any])
+EXPORTS = ("mermaid", "dot", "graphml", "svg", "png", "openlineage")
+_STDOUT = "-"
+
+
+def theme_option() -> Callable[[F], F]:
+    """Return `--theme`, for SVG and PNG."""
+    return click.option(
+        "--theme",
+        type=click.Choice(["auto", "light", "dark"]),
+        default="auto",
+        show_default=True,
+        help="For SVG and PNG; an SVG's auto follows its reader, a PNG's is light.",
+    )
+
+
+def output_option() -> Callable[[F], F]:
+    """Return `-o FILE`; the command gets it as `file`, None for stdout."""
+    return click.option("-o", "--out", "file", metavar="FILE", help="Write to FILE; - is stdout.")
+
+
+def write_out(content: str | bytes, file: str | None) -> None:
+    """Write to the file, else to stdout; a terminal gets no binary data."""
+    if file not in (None, _STDOUT):
+        try:
+            Path(str(file)).write_bytes(_encoded(content))
+        except OSError as error:
+            raise click.FileError(str(file), error.strerror or str(error)) from error
+    elif isinstance(content, str):
+        click.echo(content, nl=False)
+    elif sys.stdout.isatty():
+        raise click.UsageError("a PNG is no text for a terminal: name a file with -o FILE")
+    else:
+        click.echo(content, nl=False)
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+
+
+def render_text(shown: RenderableType, file: str | None) -> str:
+    """Return what rich would print: in colours where stdout is a terminal, plain in a file."""
+    from rich.console import Console
+
+    to_file = file not in (None, _STDOUT)
+    console = Console(
+        highlight=False, soft_wrap=True, no_color=True if to_file else None,
+        force_terminal=False if to_file else None,
+    )  # fmt: skip
+    with console.capture() as captured:
+        console.print(shown)
+    return captured.get()

@@ -1,0 +1,117 @@
+"""Every export by its name: of one version, and of the landscape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from headgate.landscape.landscape import Landscape
+from headgate.model.version import Version
+from headgate.views.compose import compose
+from headgate.views.export_graph import ExportGraph, of_landscape, of_topology
+from headgate.views.hues import Theme
+from headgate.views.scene import Lens, Scene, Sketch
+from headgate.views.scene_landscape import Level, live_notes, sketch_landscape
+from headgate.views.scene_topology import sketch_topology
+
+Content = str | bytes
+ROOM = (1600.0, 1000.0)
+"""Pixels that a picture is laid out for: as wide as a page on a screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A format as a download: what it is for, the file's ending and its media type."""
+
+    title: str
+    ending: str
+    media_type: str
+
+
+FORMS: Mapping[str, Form] = {
+    "svg": Form("SVG", "svg", "image/svg+xml"),
+    "png": Form("PNG", "png", "image/png"),
+    "mermaid": Form("Mermaid", "mmd", "text/vnd.mermaid"),
+    "dot": Form("Graphviz DOT", "dot", "text/vnd.graphviz"),
+    "graphml": Form("GraphML", "graphml", "application/graphml+xml"),
+    "json": Form("JSON", "json", "application/json"),
+    "openlineage": Form("OpenLineage events", "ndjson", "application/x-ndjson"),
+}
+
+
+def export_version(
+    version: Version,
+    form: str,
+    *,
+    theme: str = Theme.AUTO,
+    bootstrap: str | None = None,
+    name: str | None = None,
+) -> Content:
+    """Return one version in a format of `FORMS` other than JSON; bytes for a PNG.
+
+    `bootstrap` names the cluster of its topics for OpenLineage where the version does not.
+    SetupError where the optional package for OpenLineage is missing.
+    """
+    called = name or version.name or version.engine.value
+    if form in _GRAPHS:
+        return _GRAPHS[form](of_topology(version.topology))
+    if form == "openlineage":
+        from headgate.views.export_openlineage import Sighting, lineage
+
+        return lineage([Sighting(called, version)], bootstrap=bootstrap)
+    return picture(sketch_topology(version, name=called), form, theme=theme)
+
+
+def export_landscape(
+    landscape: Landscape, form: str, *, level: Level, theme: str = Theme.AUTO
+) -> Content:
+    """Return the landscape at a level as Mermaid, DOT, GraphML, SVG or PNG."""
+    if form in _GRAPHS:
+        return _GRAPHS[form](of_landscape(landscape, level))
+    sketch = sketch_landscape(landscape, level, unused=True)
+    return picture(sketch, form, theme=theme, notes=live_notes(landscape))
+
+
+def picture(
+    sketch: Sketch, form: str, *, theme: str = Theme.AUTO, notes: Mapping[str, str] | None = None
+) -> Content:
+    """Return a sketch as SVG or PNG."""
+    return draw(compose(sketch, Lens(view=ROOM)), form, theme=theme, notes=notes)
+
+
+def draw(
+    scene: Scene, form: str, *, theme: str = Theme.AUTO, notes: Mapping[str, str] | None = None
+) -> Content:
+    """Return a scene that is already laid out as SVG or PNG."""
+    if form == "png":
+        from headgate.views.export_png import png
+
+        return png(scene, theme=Theme(theme), notes=notes)
+    from headgate.views.export_svg import svg
+
+    return svg(scene, theme=Theme(theme), notes=notes)
+
+
+def _mermaid(graph: ExportGraph) -> str:
+    from headgate.views.export_mermaid import mermaid
+
+    return mermaid(graph)
+
+
+def _dot(graph: ExportGraph) -> str:
+    from headgate.views.export_dot import dot
+
+    return dot(graph)
+
+
+def _graphml(graph: ExportGraph) -> str:
+    from headgate.views.export_graphml import graphml
+
+    return graphml(graph)
+
+
+_GRAPHS: Mapping[str, Callable[[ExportGraph], str]] = {
+    "mermaid": _mermaid,
+    "dot": _dot,
+    "graphml": _graphml,
+}
