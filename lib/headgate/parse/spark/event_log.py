@@ -68,10 +68,9 @@ class EventLogReader:
             elif kind is not None:
                 self._events += 1
             elif line.strip():
-                problem = "is no event"
-        if number and problem is None and kind not in KINDS:
-            problem = _problem(line)
-            self._events -= problem is not None
+                problem = _problem(line) or "it is no event"
+        if problem is None and line.strip() and (problem := _problem(line)):
+            self._events -= 1
         self._lines = number
         if problem is not None:
             self._cut.append(_Unread(path, number, problem))
@@ -116,7 +115,7 @@ class EventLogReader:
             many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
             out.append(
                 f"{self._path}: {many} no event that can be read,"
-                f" the first {at.path}:{at.line} ({at.reason})"
+                f" the first is {at.path}:{at.line} ({at.reason})"
             )
         for at in self._cut:
             out.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import msgspec
@@ -20,12 +20,16 @@ _RANDOM = re.compile(rb"[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedPlan:
-    """One plan as Spark printed it; `batches` of the range first to last were seen with it."""
+    """One plan as Spark printed it; `batches` of the range first to last were seen with it.
+
+    Plans of equal `shape` differ only in what a batch changes.
+    """
 
     first_batch: int
     last_batch: int
     batches: int
     packed: bytes
+    shape: bytes
 
     @property
     def text(self) -> str:
@@ -62,7 +66,7 @@ class PlanLog:
         elif len(self._found) < MOST:
             packed = zlib.compress(plan, 1)
             self._found[key] = LoggedPlan(
-                first_batch=batch, last_batch=batch, batches=1, packed=packed
+                first_batch=batch, last_batch=batch, batches=1, packed=packed, shape=key
             )
         else:
             self.left_out += 1
@@ -79,11 +83,11 @@ def _still(plan: bytes) -> bytes:
 
 
 def _widened(plan: LoggedPlan, batch: int) -> LoggedPlan:
-    return LoggedPlan(
+    return replace(
+        plan,
         first_batch=min(plan.first_batch, batch),
         last_batch=max(plan.last_batch, batch),
         batches=plan.batches + (batch != plan.last_batch),
-        packed=plan.packed,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.parse.spark.event_log import EventLog
@@ -112,6 +113,8 @@ def alone(query: LoggedQuery, found: LoggedRun) -> EventLog:
     if PARTITIONS in query.pinned:
         pinned[_STATE_PARTITIONS] = query.pinned[PARTITIONS]
     run = replace(found.run, application=0, settings={**found.run.settings, **pinned})
+    if run.newest is None and (told := _told(query, run)):
+        run = replace(run, newest=told)
     return EventLog(path=found.path, applications=(found.application,), runs=(run,), events=1)
 
 
@@ -134,7 +137,7 @@ def logged_version(query: LoggedQuery, found: LoggedRun) -> LoggedVersion:
     return LoggedVersion(
         run=run,
         plans=_plan(run),
-        reports=_reports(run),
+        reports=_reports(query, run),
         settings=kept,
         pinned=query.pinned,
         offset_log_version=int(version) if version in ("1", "2") else None,
@@ -154,11 +157,19 @@ def _size(plans: tuple[Plan, ...]) -> int:
     return max((len(p.nodes) for p in plans), default=0)
 
 
-def _reports(run: QueryRun) -> tuple[Report, ...]:
+def _reports(query: LoggedQuery, run: QueryRun) -> tuple[Report, ...]:
+    told = _told(query, run)
     try:
-        return read_reports([run.newest] if run.newest else [])
+        return read_reports([told] if told else [])
     except (ValueError, KeyError):
         return ()
+
+
+def _told(query: LoggedQuery, run: QueryRun) -> Mapping[str, Any] | None:
+    """Return the run's newest report; without one, that of the newest run with the same plan."""
+    shapes = {p.shape for p in run.plans}
+    others = (r.run for r in reversed(query.runs) if shapes & {p.shape for p in r.run.plans})
+    return next((r.newest for r in (run, *others) if r.newest is not None), None)
 
 
 def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
