@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from headgate.errors import EvidenceError, UnreachableError
@@ -21,6 +21,7 @@ PART = re.compile(
 _NEWEST_RUNS = 200
 _LARGEST = 64 << 20
 _PEEK = 200
+_END = 512 << 10
 
 
 def watch_parts(folder: Place, names: Iterable[str]) -> list[str]:
@@ -35,12 +36,22 @@ def read_watch_files(
     folder: Place, names: Iterable[str], keep: Keep | None = None, most: int = MOST_REPORTS
 ) -> Watched:
     """Return what the files say together; one that can't be read is a warning."""
+    return _read_parts(folder, names, _lines, keep, most)
+
+
+def _read_parts(
+    folder: Place,
+    names: Iterable[str],
+    lines: Callable[[Place], Iterable[bytes]],
+    keep: Keep | None,
+    most: int,
+) -> Watched:
     reader = WatchReader(folder.name, keep, most)
     failures = []
     for name in names:
         place = folder.below(name)
         try:
-            reader.read(_lines(place), place.name)
+            reader.read(lines(place), place.name)
         except (EvidenceError, UnreachableError) as error:
             failures.append(str(error))
     found = reader.result()
@@ -49,16 +60,13 @@ def read_watch_files(
 
 
 def newest_watch_files(folder: Place) -> Watched:
-    """Return how the newest runs are: of each the last two parts are read, and no others."""
-    newest: dict[tuple[str, str], list[str]] = {}
-    names = [e.name for e in entries(folder) if not e.is_folder and PART.match(e.name)]
-    for name in sorted(names, key=lambda n: n.partition("_")[2]):
-        match = PART.match(name)
-        assert match is not None
-        key = match["query"], match["run"]
-        newest[key] = [*newest.pop(key, ()), name][-2:]
-    wanted = [n for parts in list(newest.values())[-_NEWEST_RUNS:] for n in parts]
-    return read_watch_files(folder, wanted)
+    """Return how the newest runs are: of each the ends of its last part are read, and no more."""
+    newest: dict[str, str] = {}
+    for name in sorted(e.name for e in entries(folder) if not e.is_folder):
+        if match := PART.match(name):
+            newest[match["begun"] + match["query"] + match["run"]] = name
+    wanted = [newest[key] for key in sorted(newest)[-_NEWEST_RUNS:]]
+    return _read_parts(folder, wanted, _ends, None, MOST_REPORTS)
 
 
 def _head(place: Place) -> bytes:
@@ -69,5 +77,22 @@ def _head(place: Place) -> bytes:
         return b""
 
 
-def _lines(place: Place) -> Iterator[bytes]:
-    yield from read(place, _LARGEST).splitlines(keepends=True)
+def _lines(place: Place) -> list[bytes]:
+    return read(place, _LARGEST).splitlines(keepends=True)
+
+
+def _ends(place: Place) -> list[bytes]:
+    """Return the first and the last lines: who runs, and how it is now."""
+    try:
+        with opened(place) as stream:
+            head = stream.read(_END)
+            if len(head) < _END or not stream.seekable():
+                return (head + stream.read(_LARGEST)).splitlines(keepends=True)
+            at = max(stream.seek(0, 2) - _END, _END)
+            stream.seek(at)
+            tail = stream.read(_LARGEST)
+    except OSError as error:
+        raise EvidenceError(f"{place.name} can't be read: {error.strerror or error}") from error
+    # A line that is cut at either side is left out.
+    first = head.splitlines(keepends=True)[:-1]
+    return [*first, *tail.splitlines(keepends=True)[1:]]

@@ -23,7 +23,8 @@ class Activity:
     the newest batch number, `lag` how many records wait in the sources. `reason` is one sentence
     for people; `proof` names what was looked at and what each said, `feed` what the state was
     taken from (`watch`, `status`, `checkpoint`, `group`, `event-log`, None for unknown).
-    `run_id` is Spark's id of the run, `error_class` its condition where it failed.
+    `run_id` is Spark's id of the run, `error_class` its condition where it failed. `commanded` is
+    what the status command said when it was asked last (`runs`, `stopped`, `unknown`).
     """
 
     state: ActivityState = ActivityState.UNKNOWN
@@ -36,4 +37,5 @@ class Activity:
     feed: str | None = None
     run_id: str | None = None
     error_class: str | None = None
+    commanded: str | None = None
     looked_at: str | None = None

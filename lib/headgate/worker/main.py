@@ -17,6 +17,7 @@ from headgate.store import Store, open_store
 from headgate.store.runs import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context, open_context
+from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.refresh_versions import refresh_versions
 from headgate.worker.runner import Runner
 
@@ -25,6 +26,9 @@ _POLL_SECONDS = 0.3
 _REFRESH_SECONDS = 60.0
 # In the worker's first minute: pipelines that start with it have nothing to read at first.
 _FIRST_REFRESH_SECONDS = 10.0
+# A look at files is cheap; a status command is somebody's program, so it is asked less often.
+_LOOK_AT_SECONDS = 10.0
+_COMMANDS_EVERY = 6
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
@@ -104,6 +108,7 @@ class Worker:
         self._take_up()
         if self._idle_exit is None:
             threading.Thread(target=self._refresh, daemon=True).start()
+            threading.Thread(target=self._look_at, daemon=True).start()
         self._loop()
         return self._end()
 
@@ -158,6 +163,23 @@ class Worker:
                 LOG.exception("could not re-read the pipelines")
             early = time.monotonic() - begun < _REFRESH_SECONDS
             self._ending.wait(_FIRST_REFRESH_SECONDS if early else _REFRESH_SECONDS)
+
+    def _look_at(self) -> None:
+        """Look whether the pipelines run, again and again."""
+        turn, said = 0, ""
+        while not self._ending.is_set():
+            try:
+                found = look_at_pipelines(
+                    self._open_context(), ask_commands=turn % _COMMANDS_EVERY == 0
+                )
+                now = ", ".join(f"{name} {a.state.value}" for name, a in found.items())
+                if now != said:
+                    LOG.info("%s", now)
+                said = now
+            except Exception:
+                LOG.exception("could not look at the pipelines")
+            turn += 1
+            self._ending.wait(_LOOK_AT_SECONDS)
 
     def _end(self) -> int:
         self._runner.stopping.set()

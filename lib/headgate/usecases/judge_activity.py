@@ -1,0 +1,239 @@
+"""From the signs of one pipeline to whether it runs: the proof in words, never a guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from headgate.model.activity import Activity, ActivityState
+from headgate.model.cluster import Cluster, Group
+from headgate.parse.spark.watch import Life
+from headgate.plan.world import Status
+
+SILENT = timedelta(seconds=100)
+"""A watch tells at least each 30 s that a run lives: three of those missing are silence."""
+RECENT = timedelta(seconds=120)
+"""A batch that began within this time is a sign of a running query."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What was looked at. `gone` is whether the driver's process has ended, None where unknown.
+
+    `begun` is (number, ISO 8601 time) of the newest batch in the checkpoint's log; `advanced` says
+    that it is another one than a look a moment ago found. `lag` is of the newest progress report.
+    `problems` say what could not be looked at.
+    """
+
+    life: Life | None = None
+    gone: bool | None = None
+    lag: int | None = None
+    status: Status | None = None
+    begun: tuple[int, str] | None = None
+    advanced: bool = False
+    problems: tuple[str, ...] = field(default=())
+
+
+def judge(signs: Signs, now: datetime) -> Activity:
+    """Return the activity of a Spark query; the newest proof counts.
+
+    The watch's word is first: it is the query's own. Then the registered command, then a batch
+    that began just now. A query without new data begins none, so an old batch proves nothing.
+    """
+    found = _by_watch(signs, now) or _by_status(signs) or _by_checkpoint(signs, now)
+    if found is None:
+        found = Activity(reason=_nothing(signs), seen_at=_seen(signs))
+    batch = found.batch if found.batch is not None else _batch(signs)
+    return replace(
+        found,
+        batch=batch,
+        lag=signs.lag,
+        proof=tuple(_proof(signs)),
+        commanded=signs.status.value if signs.status else None,
+        looked_at=iso(now),
+    )
+
+
+def judge_group(
+    group: Group | None, cluster: Cluster | None, problem: str, now: datetime
+) -> Activity:
+    """Return the activity of a consumer group's or a Kafka Streams application's."""
+    looked = iso(now)
+    if cluster is None or group is None:
+        return Activity(reason=problem, proof=(problem,), looked_at=looked)
+    lags = [lag for lag in cluster.lag(group).values() if lag is not None]
+    lag = sum(lags) if lags else None
+    state, reason = _of_group(group)
+    return Activity(
+        state=state,
+        reason=reason,
+        seen_at=cluster.at,
+        lag=lag,
+        proof=(f"Kafka said at {_clock(cluster.at)}: {reason}",),
+        feed="group" if state is not ActivityState.UNKNOWN else None,
+        looked_at=looked,
+    )
+
+
+def continued(found: Activity, before: Activity | None) -> Activity:
+    """Return what was found with the time since when it is so.
+
+    The state goes on where the last look found the same run in it; a state that no proof dates
+    begins with the look that found it.
+    """
+    is_same = before is not None and before.state is found.state and before.run_id == found.run_id
+    if found.since is not None:
+        return found
+    if is_same and before is not None and before.since:
+        return replace(found, since=before.since)
+    return replace(found, since=found.looked_at)
+
+
+def _by_watch(signs: Signs, now: datetime) -> Activity | None:
+    life = signs.life
+    if life is None or life.told_at is None:
+        return None
+    known = Activity(
+        since=life.told_at, seen_at=life.told_at, batch=life.batch, run_id=life.run_id, feed="watch"
+    )
+    if life.ended and (life.exception or life.error_class):
+        reason = ": ".join(filter(None, (life.error_class, _line(life.exception))))
+        return replace(
+            known, state=ActivityState.FAILED, reason=reason, error_class=life.error_class
+        )
+    if life.ended:
+        return replace(known, state=ActivityState.STOPPED, reason="the query was stopped")
+    if _begun_after(signs, life.told_at, now):
+        return None
+    if life.closed and life.session == "classic" and "program" in life.closed:
+        return replace(known, state=ActivityState.STOPPED, reason=life.closed)
+    if life.closed:
+        return None
+    if signs.gone:
+        return replace(
+            known,
+            state=ActivityState.FAILED,
+            reason="its driver has ended without telling an end: it was killed or it crashed",
+        )
+    if now - _time(life.told_at) <= SILENT:
+        since = life.started_at or life.told_at
+        batch = f"batch {life.batch}" if life.batch is not None else "no batch yet"
+        return replace(known, state=ActivityState.RUNNING, since=since, reason=f"it runs, {batch}")
+    if signs.status is Status.STOPPED:
+        return replace(
+            known,
+            state=ActivityState.FAILED,
+            reason="it does not run, and its last run never told an end: it was killed or crashed",
+        )
+    return None
+
+
+def _by_status(signs: Signs) -> Activity | None:
+    match signs.status:
+        case Status.RUNS:
+            return Activity(
+                state=ActivityState.RUNNING, reason="its status command says so", feed="status"
+            )
+        case Status.STOPPED:
+            return Activity(
+                state=ActivityState.STOPPED, reason="its status command says so", feed="status"
+            )
+    return None
+
+
+def _by_checkpoint(signs: Signs, now: datetime) -> Activity | None:
+    if signs.begun is None:
+        return None
+    batch, at = signs.begun
+    if not signs.advanced and now - _time(at) > RECENT:
+        return None
+    reason = f"batch {batch} began at {_clock(at)}" + (", a new one" if signs.advanced else "")
+    return Activity(
+        state=ActivityState.RUNNING, seen_at=at, batch=batch, reason=reason, feed="checkpoint"
+    )
+
+
+def _begun_after(signs: Signs, told_at: str, now: datetime) -> bool:
+    """Whether a batch began well after the last word of the watch: in another run."""
+    if signs.begun is None:
+        return False
+    return _time(signs.begun[1]) - _time(told_at) > SILENT
+
+
+def _nothing(signs: Signs) -> str:
+    life = signs.life
+    if life is not None and life.closed:
+        return f"{life.closed}, and nothing tells of the query since"
+    if life is not None and life.told_at:
+        return f"nothing was told since {_clock(life.told_at)}, and no end"
+    if signs.begun is not None:
+        batch, at = signs.begun
+        return f"the newest batch {batch} is of {_clock(at)}, and a query without data commits none"
+    return "; ".join(signs.problems) or "nothing tells whether it runs"
+
+
+def _proof(signs: Signs) -> list[str]:
+    out = []
+    if signs.life is not None and signs.life.told_at:
+        out.append(_told(signs.life))
+    if signs.gone is not None and signs.life is not None:
+        pid = signs.life.driver.get("pid")
+        out.append(f"process {pid} of its driver {'has ended' if signs.gone else 'lives'}")
+    if signs.status is not None:
+        words = {Status.RUNS: "it runs", Status.STOPPED: "it does not run"}
+        out.append(f"the status command says {words.get(signs.status, 'nothing clear')}")
+    if signs.begun is not None:
+        out.append(f"batch {signs.begun[0]} began at {_clock(signs.begun[1])}")
+    return [*out, *signs.problems]
+
+
+def _told(life: Life) -> str:
+    at = _clock(life.told_at or "")
+    if life.ended:
+        return f"the watch told the query's end at {at}"
+    if life.closed:
+        return f"{life.closed} at {at}"
+    batch = f"; the newest batch is {life.batch}" if life.batch is not None else ""
+    return f"the watch last told of it at {at}{batch}"
+
+
+def _of_group(group: Group) -> tuple[ActivityState, str]:
+    members = group.members
+    if members:
+        count = f"{len(members)} member{'s' if len(members) > 1 else ''}"
+        return ActivityState.RUNNING, f"group {group.id} is {group.state}, {count}"
+    if group.is_inactive:
+        return ActivityState.STOPPED, f"group {group.id} is empty"
+    return ActivityState.UNKNOWN, f"group {group.id} is {group.state}, who is in it is not known"
+
+
+def _seen(signs: Signs) -> str | None:
+    told = signs.life.told_at if signs.life else None
+    return max(filter(None, (told, signs.begun[1] if signs.begun else None)), default=None)
+
+
+def _batch(signs: Signs) -> int | None:
+    known = [signs.life.batch if signs.life else None, (signs.begun or (None,))[0]]
+    return max((b for b in known if b is not None), default=None)
+
+
+def _line(text: str | None) -> str | None:
+    return text.split("\n", 1)[0][:300] if text else None
+
+
+def iso(at: datetime) -> str:
+    """Return a time as it is kept: ISO 8601 in UTC, milliseconds."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _time(at: str) -> datetime:
+    found = datetime.fromisoformat(at)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _clock(at: str) -> str:
+    """Return a time for people, to the second."""
+    try:
+        return _time(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except ValueError:
+        return at

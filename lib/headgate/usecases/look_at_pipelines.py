@@ -1,0 +1,145 @@
+"""Look whether the registered pipelines run, and keep what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TypeVar
+
+from headgate.errors import HeadgateError
+from headgate.gateway.drivers import is_gone
+from headgate.gateway.world import LiveWorld
+from headgate.model.activity import Activity
+from headgate.model.cluster import Cluster
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.parse.spark.watch import Watched
+from headgate.plan.world import Status
+from headgate.store import open_store
+from headgate.usecases.context import Context
+from headgate.usecases.judge_activity import Signs, continued, judge, judge_group
+from headgate.usecases.read_batches import read_batches
+from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_watch import read_newest
+from headgate.usecases.watched_query import lag_of, life_of
+
+_AT_ONCE = 4
+T = TypeVar("T")
+
+
+def look_at_pipelines(context: Context, *, ask_commands: bool = True) -> dict[str, Activity]:
+    """Return how each pipeline is, and keep it in the store; nothing that is looked at changes.
+
+    `ask_commands` also runs the registered status commands, which may cost more than a look at
+    files. What can't be looked at is a sentence in the proof.
+    """
+    with closing(open_store(context.store_url)) as store:
+        before = store.activity.all()
+        look = _Look(context, before, ask_commands)
+        pipelines = context.registry.pipelines
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            found = dict(
+                zip((p.name for p in pipelines), pool.map(look.at, pipelines), strict=True)
+            )
+        for name, activity in found.items():
+            store.activity.put(name, activity)
+    return found
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look at all pipelines; what several share is read once."""
+
+    context: Context
+    before: Mapping[str, Activity]
+    ask_commands: bool
+    _lock: Lock = field(default_factory=Lock)
+    _watched: dict[str, Watched | str] = field(default_factory=dict)
+    _cluster: Cluster | str | None = None
+
+    def at(self, pipeline: Pipeline) -> Activity:
+        """Return how one pipeline is; never raises ours."""
+        now, before = datetime.now(UTC), self.before.get(pipeline.name)
+        if pipeline.engine is Engine.SPARK:
+            found = judge(self._signs(pipeline, before), now)
+        else:
+            cluster = self._kafka()
+            group = (
+                cluster.groups.get(pipeline.group or "") if isinstance(cluster, Cluster) else None
+            )
+            problem = (
+                cluster if isinstance(cluster, str) else f"Kafka has no group {pipeline.group}"
+            )
+            known = cluster if isinstance(cluster, Cluster) else None
+            found = judge_group(group, known, problem, now)
+        return continued(found, before)
+
+    def _signs(self, pipeline: Pipeline, before: Activity | None) -> Signs:
+        problems: list[str] = []
+        begun = _tried(lambda: self._begun(pipeline), problems)
+        watched, life = None, None
+        if pipeline.watch:
+            watched = self._watch(pipeline.watch, problems)
+        if watched is not None:
+            life = _tried(lambda: life_of(pipeline, watched, self.context), problems)
+        advanced = bool(begun and before and before.batch is not None and begun[0] > before.batch)
+        return Signs(
+            life=life,
+            gone=is_gone(life.driver) if life and not life.ended and life.driver else None,
+            lag=lag_of(watched, life) if watched and life else None,
+            status=_tried(lambda: self._status(pipeline, before), problems),
+            begun=begun,
+            advanced=advanced,
+            problems=tuple(problems),
+        )
+
+    def _begun(self, pipeline: Pipeline) -> tuple[int, str] | None:
+        """Return number and time of the newest batch, None where there is none yet."""
+        if not pipeline.checkpoint:
+            return None
+        found = read_batches(pipeline.checkpoint, context=self.context, newest=1).batches
+        newest = found[-1] if found else None
+        return (newest.number, newest.at) if newest and newest.at else None
+
+    def _status(self, pipeline: Pipeline, before: Activity | None) -> Status | None:
+        """Return what the status command says, or said last where it is not asked this time."""
+        if pipeline.commands.status is None:
+            return None
+        if not self.ask_commands:
+            return Status(before.commanded) if before and before.commanded else None
+        with closing(LiveWorld(self.context.registry, self.context.home)) as world:
+            return world.status(pipeline.name)
+
+    def _watch(self, location: str, problems: list[str]) -> Watched | None:
+        with self._lock:
+            if location not in self._watched:
+                try:
+                    self._watched[location] = read_newest(location, self.context)
+                except HeadgateError as error:
+                    self._watched[location] = str(error)
+            found = self._watched[location]
+        if isinstance(found, str):
+            problems.append(found)
+            return None
+        return found
+
+    def _kafka(self) -> Cluster | str:
+        with self._lock:
+            if self._cluster is None:
+                try:
+                    self._cluster = read_cluster(self.context)
+                except HeadgateError as error:
+                    self._cluster = str(error)
+            return self._cluster
+
+
+def _tried(call: Callable[[], T], problems: list[str]) -> T | None:
+    try:
+        return call()
+    except HeadgateError as error:
+        problems.append(str(error))
+        return None

@@ -1,0 +1,44 @@
+"""Read whether the pipelines run, as the worker's last look found it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from headgate.model.activity import Activity, ActivityState
+from headgate.store import open_store
+from headgate.usecases.context import Context
+
+STALE = timedelta(minutes=3)
+"""A worker looks every ten seconds: an older look says nothing of now."""
+
+
+def read_activity(
+    context: Context, pipeline: str | None = None, *, now: datetime | None = None
+) -> dict[str, Activity]:
+    """Return the activity of each registered pipeline, or of the one that is named.
+
+    It is what the worker's newest look found. Where nobody looked within three minutes it is
+    unknown: the reason says what the last look found, and when.
+    """
+    names = [p.name for p in context.registry.pipelines if pipeline in (None, p.name)]
+    with closing(open_store(context.store_url)) as store:
+        known = store.activity.all()
+    at = now or datetime.now(UTC)
+    return {name: _fresh(known.get(name), at) for name in names}
+
+
+def _fresh(found: Activity | None, now: datetime) -> Activity:
+    if found is None:
+        return Activity(reason="no worker has looked at it yet")
+    looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
+    if looked is not None and now - looked <= STALE:
+        return found
+    when = looked.strftime("%Y-%m-%d %H:%M UTC") if looked else "some time"
+    was = f"{found.state.value}: {found.reason}"
+    return replace(
+        found,
+        state=ActivityState.UNKNOWN,
+        reason=f"no worker has looked since {when}; then it was {was}",
+    )
