@@ -9,11 +9,13 @@ from headgate.ui import data, markup
 from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, search
 from headgate.ui.compare_panel import compare_panel
+from headgate.ui.given import GIVEN, Given
 from headgate.ui.graph.component import room
 from headgate.ui.keys import CompareKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline
-from headgate.ui.sides import FILES, evidence, pick_side, usual_sides
+from headgate.ui.problem import show_problem
+from headgate.ui.sides import ask_side, given_line, pick_side, side_evidence, usual_sides
 from headgate.ui.state import collapsed
 from headgate.usecases.context import Context
 from headgate.views.compose import compose
@@ -21,13 +23,15 @@ from headgate.views.scene import Lens
 from headgate.views.scene_compare import Side, one_side, sketch_comparison
 from headgate.views.verdict import verdict
 
+OLD, NEW = "Before: the version that runs", "After: the version to deploy"
+
 
 def main() -> None:
     context = open_page(__file__)
     try:
         _page(context)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
 
 
 @st.fragment
@@ -53,30 +57,40 @@ def _page(context: Context) -> None:
         query = search(CompareKey.SEARCH)
     with only:
         only_changes = st.toggle("Only changes", key=CompareKey.ONLY, bind="query-params")
-    pair = _evidence(pipeline, before, after)
-    if pair is None:
-        _nothing_yet(pipeline)
+    one = side_evidence(pipeline, before, CompareKey.BEFORE_GIVEN)
+    other = side_evidence(pipeline, after, CompareKey.AFTER_GIVEN)
+    if one is None or other is None:
+        _ask(context, pipeline, one, other)
         return
-    with st.spinner("Comparing"):
-        found = data.comparison(context, *pair)
-    _show(found, pipeline or "query", f"{pair}", side, query, only_changes)
+    if GIVEN in (before, after):
+        _given(before, after, one, other)
+    with st.spinner("Comparing", show_time=True):
+        found = data.comparison(context, one, other)
+    _show(found, pipeline or "query", f"{one} {other}", side, query, only_changes)
 
 
-def _evidence(
-    pipeline: str | None, before: str, after: str
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return both sides' evidence, None while files are still to come."""
-    if FILES not in (before, after):
-        return (
-            evidence(pipeline, before, "Before", CompareKey.BEFORE_FILES),
-            evidence(pipeline, after, "After", CompareKey.AFTER_FILES),
-        )
+def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given | None) -> None:
+    """Ask for what is missing; what is there already is named beside it."""
+    _nothing_yet(pipeline)
+    left, right = st.columns(2, gap="medium", border=True)
+    sides = ((left, one, OLD, CompareKey.BEFORE_GIVEN), (right, other, NEW, CompareKey.AFTER_GIVEN))
+    for place, what, word, key in sides:
+        with place:
+            if what is None:
+                ask_side(context, pipeline, word, key)
+            else:
+                st.html(markup.section(word) + markup.quiet(f"It is there: `{what.name()}`."))
+
+
+def _given(before: str, after: str, one: Given, other: Given) -> None:
+    """Name the evidence that was put in, above the comparison."""
     left, right = st.columns(2)
-    with left:
-        old = evidence(pipeline, before, "Before: the version that runs", CompareKey.BEFORE_FILES)
-    with right:
-        new = evidence(pipeline, after, "After: the version to deploy", CompareKey.AFTER_FILES)
-    return (old, new) if old and new else None
+    if before == GIVEN:
+        with left:
+            given_line("Before", one, CompareKey.BEFORE_GIVEN)
+    if after == GIVEN:
+        with right:
+            given_line("After", other, CompareKey.AFTER_GIVEN)
 
 
 def _show(found: data.Comparison, name: str, pair: str, side: Side, query: str, only: bool) -> None:
@@ -95,13 +109,12 @@ def _show(found: data.Comparison, name: str, pair: str, side: Side, query: str, 
 
 
 def _nothing_yet(pipeline: str | None) -> None:
-    what = f"Only one version of {pipeline} is stored" if pipeline else "No pipeline is registered"
+    what = f"What is {pipeline} to be compared with?" if pipeline else "Compare two versions"
     st.html(
         markup.empty(
             what,
-            "Upload what tells of the other version: explain text, a plan as JSON, a version"
-            " file of `headgate capture`, or a checkpoint folder as a zip.",
-            "Every change of a registered pipeline becomes a stored version by itself.",
+            "Put in what tells of the other version. Every change of a registered pipeline"
+            " becomes a stored version by itself.",
         )
     )
 

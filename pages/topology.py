@@ -1,30 +1,37 @@
-"""One version of one pipeline as a graph: click a node for everything that is known of it."""
+"""One version of one pipeline: its graph, how its batches went, and how it came to be."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.model.version import Version
 from headgate.store.versions import VersionRow
 from headgate.ui import data, markup
-from headgate.ui.ask import choose
-from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
-from headgate.ui.capture import capture_dialog
-from headgate.ui.details import neighbours, node_facts, node_heading
-from headgate.ui.graph.component import room
+from headgate.ui.ask import choose, switch
+from headgate.ui.canvas import focus_toggle, search
+from headgate.ui.capture import capture_dialog, capture_form
+from headgate.ui.given import GIVEN, Given, given
 from headgate.ui.keys import TopologyKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import observed_last, pick_pipeline, version_label
-from headgate.ui.state import collapsed, selected
-from headgate.ui.version_facts import version_facts
+from headgate.ui.problem import show_problem
+from headgate.ui.progress_panel import progress_view
+from headgate.ui.topology_graph import Chosen, graph_view
+from headgate.ui.topology_history import history_view
 from headgate.usecases.context import Context
-from headgate.views.compose import compose
 from headgate.views.numbers import plural
-from headgate.views.scene import Lens, Sketch
-from headgate.views.scene_topology import sketch_topology
 
-ADD = "Add a version from files: a plan, a checkpoint as a zip, a capture"
+ADD = "Add evidence: paste a plan, upload files or a folder, or name an address"
+
+
+class View(StrEnum):
+    """What the page shows of a version."""
+
+    GRAPH = "graph"
+    PROGRESS = "progress"
+    HISTORY = "history"
 
 
 def main() -> None:
@@ -32,88 +39,102 @@ def main() -> None:
     try:
         _page(context)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
 
 
 @st.fragment
 def _page(context: Context) -> None:
-    head, pipelines, numbers, find, focus, add = st.columns(
-        [2.6, 1.7, 1.9, 1.7, 0.9, 0.5], vertical_alignment="center"
+    head, pipelines, numbers, views, find, focus, add = st.columns(
+        [2.1, 1.6, 1.9, 2.15, 1.35, 0.95, 0.5], vertical_alignment="center"
     )
     with pipelines:
         pipeline = pick_pipeline(context, TopologyKey.PIPELINE)
-    if pipeline is None:
-        with head:
-            title("Topology")
-        st.html(
-            markup.empty(
-                "No pipeline is registered",
-                "Declare your pipelines in headgate.toml; the README shows how.",
-            )
-        )
-        return
     with add:
-        if st.button("", key=TopologyKey.UPLOAD_OPEN, icon=":material/upload_file:", help=ADD):
+        if st.button("", key=TopologyKey.UPLOAD_OPEN, icon=":material/add:", help=ADD):
             capture_dialog(context, pipeline)
-    rows = data.versions(context, pipeline)
-    if not rows:
+    rows = data.versions(context, pipeline) if pipeline else ()
+    put_in = given(TopologyKey.GIVEN)
+    if not rows and put_in is None:
         with head:
-            title("Topology", pipeline)
-        _no_version(pipeline)
+            title("Topology", pipeline or "")
+        _nothing_yet(context, pipeline)
         return
     with numbers:
-        row = _pick_version(rows)
-    version = data.stored_version(context, pipeline, row.number)
-    sketch = sketch_topology(version, name=pipeline)
+        number = _pick_version(rows, put_in)
+    with views:
+        view = switch(
+            "View", list(View), key=TopologyKey.VIEW, usual=View.GRAPH, shown=str.capitalize
+        )
+    chosen = _chosen(context, pipeline, rows, number, put_in)
     with head:
-        title("Topology", _summary(version))
+        title("Topology", _summary(chosen))
+    if view is View.HISTORY:
+        history_view(context, chosen)
+        return
+    if view is View.PROGRESS:
+        progress_view(context, chosen)
+        return
     with find:
         query = search(TopologyKey.SEARCH)
     with focus:
         near = focus_toggle(TopologyKey.FOCUS)
-    _graph(version, row, sketch, query, near)
+    graph_view(context, chosen, query, near)
 
 
-def _graph(version: Version, row: VersionRow, sketch: Sketch, query: str, near: str | None) -> None:
-    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near, view=room(TopologyKey.GRAPH)))
-    picture = f"{row.pipeline}@{row.number} {near}"
-    with canvas_and_panel(scene, sketch, key=TopologyKey.GRAPH, picture=picture, query=query):
-        chosen = selected()
-        if chosen is None or sketch.node(chosen) is None:
-            version_facts(version, row)
-            return
-        node_heading(sketch, chosen)
-        if (node := version.topology.node(chosen)) is not None:
-            st.html(node_facts(version, node))
-        neighbours(sketch, chosen)
-
-
-def _pick_version(rows: tuple[VersionRow, ...]) -> VersionRow:
-    by_number = {row.number: row for row in rows}
-    number = choose(
+def _pick_version(rows: tuple[VersionRow, ...], put_in: Given | None) -> str:
+    labels = {str(row.number): version_label(row) for row in rows}
+    if put_in is not None:
+        labels = {GIVEN: f"Not stored: {put_in.name()}", **labels}
+    return choose(
         "Version",
-        list(by_number),
+        list(labels),
         key=TopologyKey.VERSION,
-        usual=observed_last(rows).number,
-        shown=lambda n: version_label(by_number[n]),
+        usual=str(observed_last(rows).number) if rows else GIVEN,
+        shown=labels.__getitem__,
     )
-    return by_number[number]
 
 
-def _summary(version: Version) -> str:
-    parts = len(version.topology.subtopologies())
-    nodes = len(version.topology.nodes)
-    return f"{parts} sub-topolog{'y' if parts == 1 else 'ies'}, {plural(nodes, 'node')}"
+def _chosen(
+    context: Context,
+    pipeline: str | None,
+    rows: tuple[VersionRow, ...],
+    number: str,
+    put_in: Given | None,
+) -> Chosen:
+    row = next((r for r in rows if str(r.number) == number), None)
+    if row is not None and pipeline is not None:
+        version = data.stored_version(context, pipeline, row.number)
+        return Chosen(version, pipeline, pipeline, rows, row, Given((f"{pipeline}@{number}",)))
+    assert put_in is not None
+    version = data.version(context, put_in.evidence, put_in.query)
+    return Chosen(version, version.name or "query", pipeline, rows, None, put_in)
 
 
-def _no_version(pipeline: str) -> None:
-    st.html(
-        markup.empty(
-            f"No version of {pipeline} is stored yet",
-            "The worker reads its checkpoint every minute, as soon as there is one.",
-            f"Or add files with the button above, or run: headgate capture … --pipeline {pipeline}",
+def _summary(chosen: Chosen) -> str:
+    topology = chosen.version.topology
+    parts = len(topology.subtopologies())
+    return (
+        f"{plural(len(topology.nodes), 'node')}, {parts} sub-topolog{'y' if parts == 1 else 'ies'}"
+    )
+
+
+def _nothing_yet(context: Context, pipeline: str | None) -> None:
+    if pipeline is None:
+        said = markup.empty(
+            "No pipeline is registered",
+            "Declare your pipelines in headgate.toml, or look at one right here: paste what"
+            " `explain` prints, or upload what you have of it.",
         )
-    )
+    else:
+        said = markup.empty(
+            f"No version of {pipeline} is stored yet",
+            "The worker reads its checkpoint every minute, as soon as there is one."
+            " Until then, paste or upload what you have of it.",
+        )
+    st.html(said)
+    _, middle, _ = st.columns([1, 2.2, 1])
+    with middle:
+        capture_form(context, pipeline)
 
 
 main()

@@ -1,49 +1,118 @@
-"""Put a version into the store from uploaded files."""
+"""Put evidence in: look at what it says, or keep it as a version of a pipeline."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.ui.keys import TopologyKey
-from headgate.ui.upload import save
-from headgate.usecases.capture import capture_into_store
+from headgate.model.version import Version
+from headgate.ui import data
+from headgate.ui.details import plain
+from headgate.ui.evidence_form import evidence_form
+from headgate.ui.given import GIVEN, Given, keep
+from headgate.ui.keys import Param, TopologyKey
+from headgate.ui.problem import show_problem
+from headgate.ui.reading import read_apart
+from headgate.ui.upload import as_uploaded
+from headgate.usecases.capture import store_version
+from headgate.usecases.capture_history import capture_history, is_history
 from headgate.usecases.context import Context
 
-ACCEPTED = (
-    "Explain text, a plan as JSON, query progress, an event log, a version file of"
-    " `headgate capture`, or a checkpoint folder as a zip. Several files make one version."
-)
+
+@st.dialog("Add evidence", width="medium")
+def capture_dialog(context: Context, pipeline: str | None) -> None:
+    """Ask for evidence; show it on the page, or store it as the newest version of a pipeline."""
+    capture_form(context, pipeline)
 
 
-@st.dialog("Add a version from files", width="medium")
-def capture_dialog(context: Context, pipeline: str) -> None:
-    """Ask for files and a pipeline, and store what they say as its newest version."""
+def capture_form(context: Context, pipeline: str | None) -> None:
+    """Ask as the dialog does, without one around it."""
+    what = evidence_form(context, key=TopologyKey.UPLOAD, pipeline=pipeline)
     names = [p.name for p in context.registry.pipelines]
-    chosen = st.selectbox(
-        "Pipeline", names, index=names.index(pipeline), key=TopologyKey.UPLOAD_PIPELINE
+    look, where, store = st.columns([1, 1.4, 1], vertical_alignment="bottom")
+    if look.button(
+        "Show it", key=TopologyKey.UPLOAD_SHOW, type="primary", disabled=what is None,
+        width="stretch",
+    ):  # fmt: skip
+        _show(what)
+    if not names:
+        return
+    chosen = where.selectbox(
+        "Keep it as a version of",
+        names,
+        index=names.index(pipeline) if pipeline in names else 0,
+        key=TopologyKey.UPLOAD_PIPELINE,
     )
-    files = st.file_uploader(
-        "Evidence", accept_multiple_files=True, key=TopologyKey.UPLOAD, help=ACCEPTED
-    )
-    st.caption(ACCEPTED)
-    if not st.button(
-        "Read and store", key=TopologyKey.UPLOAD_GO, type="primary", disabled=not files
-    ):
+    if store.button("Store", key=TopologyKey.UPLOAD_GO, disabled=what is None, width="stretch"):
+        _store(context, what, chosen)
+
+
+def store_button(context: Context, what: Given, pipeline: str) -> None:
+    """Offer to keep what is shown as a version of the chosen pipeline."""
+    if st.button(
+        f"Store as a version of {plain(pipeline)}", key="store_shown", icon=":material/save:",
+        width="stretch",
+    ):  # fmt: skip
+        _store(context, what, pipeline)
+
+
+def _show(what: Given | None) -> None:
+    keep(TopologyKey.GIVEN, what)
+    for name in Param:
+        st.query_params.pop(name, None)
+    st.query_params[TopologyKey.VERSION] = GIVEN
+    st.rerun(scope="app")
+
+
+def _store(context: Context, what: Given | None, pipeline: str) -> None:
+    if what is None:
         return
     try:
-        with st.spinner("Reading"):
-            number, is_new = capture_into_store(save(files), pipeline=chosen, context=context)
+        with st.spinner("Storing", show_time=True):
+            number, added = _stored(context, what, pipeline)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
         return
-    if is_new:
-        st.success(f"Stored as version {number} of {chosen}.", icon=":material/check:")
+    name = plain(pipeline)
+    if len(added) > 1:
+        listed = f"versions {added[0]} to {added[-1]}"
+        st.success(f"Stored its history as {listed} of {name}.", icon=":material/check:")
+    elif added:
+        st.success(f"Stored as version {number} of {name}.", icon=":material/check:")
     else:
-        st.info(f"Nothing new: it equals version {number} of {chosen}.")
+        st.info(f"Nothing new: it equals version {number} of {name}.")
     st.page_link(
         "pages/topology.py",
         label="Show it",
         icon=":material/hub:",
-        query_params=[(TopologyKey.PIPELINE, chosen), (TopologyKey.VERSION, str(number))],
+        query_params=[(TopologyKey.PIPELINE, pipeline), (TopologyKey.VERSION, str(number))],
+    )
+
+
+def _stored(context: Context, what: Given, pipeline: str) -> tuple[int, tuple[int, ...]]:
+    """Return the number of the newest version, and the numbers that are new.
+
+    An event log tells of every version that it saw run: all of them are kept, in their order.
+    """
+    version = data.version(context, what.evidence, what.query)
+    if is_history(version):
+        kept = read_apart(
+            capture_history, list(what.evidence), evidence=what.evidence, pipeline=pipeline,
+            context=context, query=what.query,
+        )  # fmt: skip
+        return kept.number, kept.added
+    number, is_new = store_version(as_named(version), pipeline=pipeline, context=context)
+    return number, (number,) if is_new else ()
+
+
+def as_named(version: Version) -> Version:
+    """Return the version with uploads by their own names: their folder is gone soon."""
+    return replace(
+        version,
+        evidence=tuple(replace(e, path=as_uploaded(e.path)) for e in version.evidence),
+        warnings=tuple(map(as_uploaded, version.warnings)),
+        captured_at=version.captured_at or datetime.now(UTC).isoformat(timespec="milliseconds"),
     )

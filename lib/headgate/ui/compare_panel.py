@@ -9,9 +9,10 @@ import streamlit as st
 from headgate.model.topology import Node
 from headgate.ui import markup
 from headgate.ui.data import Comparison
-from headgate.ui.details import detail_rows, neighbours, node_facts, node_heading
+from headgate.ui.details import detail_rows, neighbours, node_heading
 from headgate.ui.findings import about, finding_card, findings_list
 from headgate.ui.keys import Param
+from headgate.ui.node_facts import show_node
 from headgate.ui.state import select, selected
 from headgate.views.scene import Sketch, SketchNode
 
@@ -78,9 +79,11 @@ def _node(found: Comparison, sketch: Sketch, node: SketchNode) -> None:
     if was and now:
         st.html(_differences(was, now))
     if now:
-        st.html(markup.section("After") + node_facts(found.after, now))
+        st.html(markup.section("After"))
+        show_node(found.after, now)
     elif was:
-        st.html(markup.section("Before") + node_facts(found.before, was))
+        st.html(markup.section("Before"))
+        show_node(found.before, was)
     neighbours(sketch, node.id, pick_node)
 
 

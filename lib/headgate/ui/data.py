@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,17 +11,27 @@ import streamlit as st
 
 from headgate.compat.report import Report
 from headgate.landscape.landscape import Landscape
+from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
 from headgate.store.versions import VersionRow
+from headgate.ui.given import Given
+from headgate.ui.reading import read_apart
+from headgate.ui.upload import session_folder
 from headgate.ui.watch import FRESH, ClusterWatch, Seen
-from headgate.usecases.compare_versions import compare_versions
+from headgate.usecases.compare_versions import compare_read
 from headgate.usecases.context import Context
+from headgate.usecases.describe_evidence import Described, describe_evidence
+from headgate.usecases.list_queries import QueryRow, list_queries
 from headgate.usecases.list_versions import list_versions
 from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_version import read_version
 from headgate.usecases.show_landscape import show_landscape
 
 VERSIONS_KEPT = 64
+FRESH_EVIDENCE = 15.0
+"""Seconds for which what lies outside this session's folder is not read again."""
+_NUMBERED = re.compile(r"@\d{1,18}$")
 
 
 def cluster(context: Context) -> Seen:
@@ -57,17 +69,64 @@ def versions(context: Context, pipeline: str) -> tuple[VersionRow, ...]:
 
 def stored_version(context: Context, pipeline: str, number: int) -> Version:
     """Return a stored version; it never changes, so it is kept."""
-    return _version(context.store_url, (f"{pipeline}@{number}",), context)
+    return version(context, (f"{pipeline}@{number}",))
 
 
-def version(context: Context, evidence: Sequence[str]) -> Version:
-    """Return the version that stored names or uploaded files tell of."""
-    return _version(context.store_url, tuple(evidence), context)
+def version(context: Context, evidence: Sequence[str], query: str | None = None) -> Version:
+    """Return the version that stored names, uploads or places tell of.
+
+    What is large is read in a process of its own.
+    """
+    return _version(context.store_url, tuple(evidence), query, _moment(evidence), context)
 
 
 @st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
-def _version(store: str, evidence: tuple[str, ...], _context: Context) -> Version:
-    return read_version(list(evidence), context=_context)
+def _version(
+    store: str, evidence: tuple[str, ...], query: str | None, at: int, _context: Context
+) -> Version:
+    return read_apart(
+        read_version, list(evidence), evidence=evidence, context=_context, query=query
+    )
+
+
+def _moment(evidence: Sequence[str]) -> int:
+    """Return what changes with time where the evidence may: uploads and stored versions don't."""
+    lasting = session_folder()
+    fixed = all(e.startswith(lasting) or _NUMBERED.search(e) for e in evidence)
+    return 0 if fixed else int(time.time() // FRESH_EVIDENCE)
+
+
+@st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
+def described(evidence: tuple[str, ...], _context: Context) -> tuple[Described, ...]:
+    """Return what uploaded pieces are."""
+    return describe_evidence(evidence, context=_context)
+
+
+def queries(context: Context, evidence: tuple[str, ...]) -> tuple[QueryRow, ...]:
+    """Return the queries that the evidence is of; none where it is of no named query."""
+    return _queries(evidence, _moment(evidence), context)
+
+
+@st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
+def _queries(evidence: tuple[str, ...], at: int, _context: Context) -> tuple[QueryRow, ...]:
+    return read_apart(list_queries, list(evidence), evidence=evidence, context=_context)
+
+
+def progress(
+    context: Context, evidence: tuple[str, ...], query: str | None = None
+) -> tuple[BatchProgress, ...]:
+    """Return the batches that the evidence tells of, oldest first."""
+    return _progress(evidence, query, _moment(evidence), context)
+
+
+# Not copied for each look, as cached data would be: there may be a hundred thousand batches.
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _progress(
+    evidence: tuple[str, ...], query: str | None, at: int, _context: Context
+) -> tuple[BatchProgress, ...]:
+    return read_apart(
+        read_progress, list(evidence), evidence=evidence, context=_context, query=query
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +138,23 @@ class Comparison:
     report: Report
 
 
+def comparison(context: Context, before: Given, after: Given) -> Comparison:
+    """Return both versions and the report."""
+    return _comparison(
+        context.store_url, before.evidence, before.query, after.evidence, after.query,
+        _moment((*before.evidence, *after.evidence)), context,
+    )  # fmt: skip
+
+
 @st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
 def _comparison(
-    store: str, before: tuple[str, ...], after: tuple[str, ...], _context: Context
+    store: str,
+    before: tuple[str, ...],
+    before_query: str | None,
+    after: tuple[str, ...],
+    after_query: str | None,
+    at: int,
+    _context: Context,
 ) -> Comparison:
-    report = compare_versions(list(before), list(after), context=_context)
-    return Comparison(_version(store, before, _context), _version(store, after, _context), report)
-
-
-def comparison(context: Context, before: Sequence[str], after: Sequence[str]) -> Comparison:
-    """Return both versions and the report; evidence is named as on the command line."""
-    return _comparison(context.store_url, tuple(before), tuple(after), context)
+    old, new = version(_context, before, before_query), version(_context, after, after_query)
+    return Comparison(old, new, compare_read(old, new))

@@ -7,10 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.model.topology import Node
-from headgate.model.version import Source, StatefulOperator, StateStore, Version
 from headgate.ui import markup
-from headgate.ui.markup import Code, Rows
+from headgate.ui.markup import Code
 from headgate.ui.state import select
 from headgate.views.scene import LOOK_WORDS, Look, Sketch
 
@@ -26,6 +24,7 @@ ICONS = {
     Look.GROUP: ":material/grid_view:",
     Look.PIPELINE: ":material/account_tree:",
     Look.READER: ":material/group:",
+    Look.UNREAD: ":material/question_mark:",
 }
 WORDS = {
     "format": "Format", "name": "Name", "topics": "Topics", "pattern": "Pattern", "path": "Path",
@@ -75,19 +74,6 @@ def node_heading(sketch: Sketch, node_id: str) -> None:
         st.html(markup.heading(LOOK_WORDS[node.look], node.label))
 
 
-def node_facts(version: Version, node: Node) -> str:
-    """Return everything that a version says of one of its nodes."""
-    rows: list[tuple[str, object]] = [("Sub-topology", node.subtopology)]
-    rows += detail_rows(node.details)
-    operator = next((o for o in version.stateful or () if o.node == node.id), None)
-    source = next((s for s in version.sources or () if s.node == node.id), None)
-    store = next((s for o in version.stateful or () for s in o.stores if s.node == node.id), None)
-    rows += _operator_rows(operator) if operator else []
-    rows += _source_rows(source) if source else []
-    rows += _store_rows(store) if store else []
-    return markup.facts(dict(rows).items())
-
-
 def detail_rows(details: dict[str, Any]) -> list[tuple[str, object]]:
     """Return the contract's details as rows, the well known ones first."""
     known = [(word, details[name]) for name, word in WORDS.items() if name in details]
@@ -119,59 +105,3 @@ def _capped(lines: list[Code]) -> list[Code]:
     if len(lines) <= LONG_LIST:
         return lines
     return [*lines[:LONG_LIST], Code(f"… and {len(lines) - LONG_LIST} more")]
-
-
-def _operator_rows(operator: StatefulOperator) -> Rows:
-    window = operator.window
-    yield "Operator", operator.operator_id
-    yield "Keys", shown(operator.keys)
-    yield "Right keys", shown(operator.right_keys)
-    yield "Functions", shown(operator.functions)
-    yield "Condition", Code(operator.condition) if operator.condition else None
-    yield "Join type", operator.join_type
-    if window is not None:
-        yield "Window", Code(window.session_gap or _micros(window.size_us))
-        yield "Slide", Code(_micros(window.slide_us)) if window.slide_us else None
-    yield "Watermark on", Code(operator.watermark_column) if operator.watermark_column else None
-    yield "Delay", operator.watermark_delay
-    yield "Output mode", operator.output_mode
-    for name, value in operator.extra.items():
-        yield name.replace("_", " ").capitalize(), shown(value)
-
-
-def _source_rows(source: Source) -> Rows:
-    yield "Position", source.position
-    yield "Format", source.format
-    yield "Topics", shown(source.topics)
-    yield "Columns", shown(source.columns)
-    yield "Started at", shown(source.start_offsets)
-    yield "Read up to", shown(source.offsets)
-
-
-def _store_rows(store: StateStore) -> Rows:
-    yield "Store", Code(store.store)
-    yield "Operator", store.operator_id
-    yield "Key schema", _columns(store.key_schema)
-    yield "Value schema", _columns(store.value_schema)
-    yield "Partitions", store.partitions
-    yield "Prefix columns", store.prefix_columns
-    yield "Provider", Code(store.provider) if store.provider else None
-    yield "Format", store.format
-    yield "Encoding", store.encoding
-    yield "Known from", "the engine" if store.proven else "the plan"
-
-
-def _columns(schema: Any) -> object:
-    if schema is None:
-        return None
-    return [Code(text) for text in schema.describe().split(", ") if text]
-
-
-def _micros(micros: int | None) -> str:
-    if micros is None:
-        return "unknown"
-    for size, word in ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"),
-                       (1_000_000, "s"), (1000, "ms")):  # fmt: skip
-        if micros % size == 0 and micros >= size:
-            return f"{micros // size} {word}"
-    return f"{micros} µs"

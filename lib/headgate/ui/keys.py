@@ -36,10 +36,14 @@ class TopologyKey(StrEnum):
     SEARCH = "q"
     FOCUS = "focus"
     GRAPH = "topology_graph"
-    UPLOAD = "capture_files"
+    VIEW = "view"
+    FOLD = "fold"
+    UPLOAD = "capture"
     UPLOAD_PIPELINE = "capture_pipeline"
+    UPLOAD_SHOW = "capture_show"
     UPLOAD_GO = "capture_go"
     UPLOAD_OPEN = "capture_open"
+    GIVEN = "topology_given"
 
 
 class CompareKey(StrEnum):
@@ -48,12 +52,28 @@ class CompareKey(StrEnum):
     PIPELINE = "pipeline"
     BEFORE = "before"
     AFTER = "after"
-    BEFORE_FILES = "before_files"
-    AFTER_FILES = "after_files"
+    BEFORE_GIVEN = "before_given"
+    AFTER_GIVEN = "after_given"
     SIDE = "side"
     ONLY = "only_changes"
     SEARCH = "q"
     GRAPH = "compare_graph"
+
+
+class EvidenceKey(StrEnum):
+    """Ends of the keys of a form for evidence; what the form is for stands before them."""
+
+    HOW = "how"
+    TEXT = "text"
+    FILES = "files"
+    FOLDER = "folder"
+    ADDRESS = "address"
+    QUERY = "query"
+    FIND = "find"
+
+    def of(self, form: str) -> str:
+        """Return the key in the form of that name."""
+        return f"{form}_{self.value}"
 
 
 class ReprocessKey(StrEnum):

@@ -110,6 +110,11 @@ def say(text: str, name: str) -> str:
     return f'<div class="hg-say" {tone(name)}>{rich(text)}</div>'
 
 
+def unknown(text: str) -> str:
+    """Return what the evidence does not say, and what would tell it."""
+    return f'<div class="hg-unknown"><i>?</i><span>{rich(text)}</span></div>'
+
+
 def verdict(glyph: str, word: str, sentence: str, name: str) -> str:
     """Return the one line that a release manager can act on."""
     loud = " loud" if name == Status.SILENTLY_WRONG else ""
@@ -128,6 +133,54 @@ def bullets(lines: Iterable[str]) -> str:
     """Return a list of sentences."""
     items = "".join(f"<li>{rich(line)}</li>" for line in lines)
     return f'<ul class="hg-list">{items}</ul>' if items else ""
+
+
+def understood(sentence: str, lines: Iterable[str] = ()) -> str:
+    """Return what evidence was recognised as, and its pieces where there are several."""
+    return (
+        f'<div class="hg-understood" role="status" {tone("added")}><i>✓</i>'
+        f"<div><b>{escape(sentence)}</b>{pieces(lines)}</div></div>"
+    )
+
+
+def pieces(lines: Iterable[str]) -> str:
+    """Return what each piece of evidence is, a line each."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="hg-pieces">{items}</ul>' if items else ""
+
+
+def tiles(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Return numbers that matter most side by side: name, value, remark."""
+    cells = "".join(
+        f"<div><span>{escape(name)}</span><b>{escape(value)}</b><small>{escape(remark)}</small></div>"
+        for name, value, remark in rows
+    )
+    return f'<div class="hg-tiles">{cells}</div>'
+
+
+def version_entry(
+    *,
+    number: int,
+    when: str,
+    origin: str,
+    runs: bool,
+    chosen: bool,
+    outcome: tuple[str, str],
+    line: str,
+    summary: str,
+) -> str:
+    """Return a version as an entry of a timeline; `outcome` is its glyph and word."""
+    glyph, word = outcome
+    sign = f'<i {tone(word)} title="{escape(word.replace("_", " "))}">{escape(glyph)}</i>'
+    start = '<i class="start">•</i>'
+    chips = f'<span class="chip">{escape(origin)}</span>'
+    chips += '<span class="chip runs">runs now</span>' if runs else ""
+    chips += '<span class="chip shown">drawn</span>' if chosen else ""
+    return (
+        f'<div class="hg-version">{sign if glyph else start}<div>'
+        f"<p><b>Version {number}</b><time>{escape(when)}</time>{chips}</p>"
+        f"<p>{escape(line)}</p><small>{escape(summary)}</small></div></div>"
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 0) -> str:

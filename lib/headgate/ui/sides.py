@@ -1,4 +1,4 @@
-"""Ask for the two sides of a comparison: stored versions, or uploaded files for either."""
+"""Ask for the two sides of a comparison: stored versions, or evidence put in for either."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import streamlit as st
 
 from headgate.store.versions import VersionRow
 from headgate.ui.ask import choose
-from headgate.ui.capture import ACCEPTED
+from headgate.ui.details import plain
+from headgate.ui.evidence_form import evidence_form
+from headgate.ui.given import GIVEN, Given, given, keep
 from headgate.ui.keys import CompareKey, Param
 from headgate.ui.pick import observed_last, version_label
-from headgate.ui.upload import save
-
-FILES = "files"
+from headgate.usecases.context import Context
 
 
 def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: str) -> str:
-    """Ask for a version's number, or `files`; both as text."""
+    """Ask for a version's number, or for what is put in; both as text."""
     labels = {str(row.number): version_label(row).removeprefix("Version ") for row in rows} | {
-        FILES: "Uploaded files"
+        GIVEN: "Other evidence …"
     }
     return choose(
         word,
@@ -32,18 +32,34 @@ def pick_side(word: str, rows: tuple[VersionRow, ...], key: CompareKey, usual: s
 def usual_sides(rows: tuple[VersionRow, ...]) -> tuple[str, str]:
     """Return what is compared at first: what runs with what was captured since.
 
-    Without a later capture it is the two newest versions, and files where there are none.
+    Without a later capture it is the two newest versions, and evidence where there are none.
     """
     numbers = [str(row.number) for row in rows]
     if len(numbers) < 2:
-        return (numbers[0], FILES) if numbers else (FILES, FILES)
+        return (numbers[0], GIVEN) if numbers else (GIVEN, GIVEN)
     runs = str(observed_last(rows).number)
     return (numbers[1], numbers[0]) if runs == numbers[0] else (runs, numbers[0])
 
 
-def evidence(pipeline: str | None, side: str, word: str, key: CompareKey) -> tuple[str, ...]:
-    """Return what to read for a side; asks for files where it is to be files."""
-    if side != FILES:
-        return (f"{pipeline}@{side}",)
-    files = st.file_uploader(word, accept_multiple_files=True, key=key, help=ACCEPTED)
-    return save(files or [])
+def side_evidence(pipeline: str | None, side: str, key: CompareKey) -> Given | None:
+    """Return what to read for a side, None while evidence is still to come."""
+    return given(key) if side == GIVEN else Given((f"{pipeline}@{side}",))
+
+
+def ask_side(context: Context, pipeline: str | None, word: str, key: CompareKey) -> None:
+    """Ask for the evidence of one side; what was understood is kept at once."""
+    st.html(f'<div class="hg-section">{word}</div>')
+    what = evidence_form(context, key=key, pipeline=pipeline)
+    if what is not None and what != given(key):
+        keep(key, what)
+        st.rerun(scope="app")
+
+
+def given_line(word: str, what: Given, key: CompareKey) -> None:
+    """Show what stands for a side, and let go of it on request."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{word}**: {plain(what.name())}", width="content")
+        st.button(
+            "Other evidence", key=f"{key}_other", type="tertiary", icon=":material/edit:",
+            on_click=keep, args=(key, None),
+        )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -18,11 +19,15 @@ SESSION = "uploads"
 LARGEST = 1 << 30
 """Bytes that an archive may unpack to."""
 MOST = 50_000
-"""Files that an archive may hold."""
+"""Files that an archive or a folder may hold."""
+PASTED = "pasted text"
+"""The name of the file that pasted text becomes: messages show it."""
+_KEPT = re.compile(r"^[0-9a-f]{16}/(?:(?:\d+|tree)/(?:archive/)?)?")
+"""What `save` puts between the session's folder and the name of an upload."""
 
 
 class Upload(Protocol):
-    """What the file uploader hands over."""
+    """What the file uploader hands over; of a folder, `name` is the path below it."""
 
     name: str
 
@@ -33,16 +38,40 @@ class Upload(Protocol):
 def save(uploads: Sequence[Upload]) -> tuple[str, ...]:
     """Write uploads below a folder named after their content; return the paths to read.
 
-    A zip is unpacked. The same files give the same paths within a session.
+    A zip is unpacked, the files of a folder are put back into it. The same files give the same
+    paths within a session. EvidenceError where there is too much, or a name leaves its folder.
     """
-    contents = [(PurePosixPath(u.name).name, u.getvalue()) for u in uploads]
+    contents = [(_relative(u.name), u.getvalue()) for u in uploads]
     if not contents:
         return ()
+    if len(contents) > MOST:
+        raise EvidenceError(f"more than {MOST} files: name the folder to `headgate capture`")
     digest = hashlib.sha256()
     for name, content in contents:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     folder = _root() / digest.hexdigest()[:16]
-    return tuple(_write(folder / str(n), *item) for n, item in enumerate(contents))
+    paths = [_write(folder / _slot(n, c[0]), *c) for n, c in enumerate(contents)]
+    return tuple(dict.fromkeys(paths))
+
+
+def save_text(text: str) -> tuple[str, ...]:
+    """Write pasted text; return the path to read, none where there is nothing in it."""
+    if not text.strip():
+        return ()
+    content = text.encode("utf-8", "replace")
+    folder = _root() / hashlib.sha256(content).hexdigest()[:16]
+    return (_write(folder, PurePosixPath(PASTED), content),)
+
+
+def session_folder() -> str:
+    """Return where this session's uploads lie."""
+    return str(_root())
+
+
+def as_uploaded(text: str) -> str:
+    """Return a path, or a sentence with paths, naming uploads as their owner named them."""
+    first, *rest = text.split(f"{session_folder()}/")
+    return first + "".join(_KEPT.sub("", part, count=1) for part in rest)
 
 
 def _root() -> Path:
@@ -51,28 +80,53 @@ def _root() -> Path:
     return Path(st.session_state[SESSION].name)
 
 
-def _write(folder: Path, name: str, content: bytes) -> str:
-    target = folder / (name or "upload")
-    if zipfile.is_zipfile(io.BytesIO(content)):
-        return str(_unpacked(folder / "archive", name, content))
-    folder.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
-    return str(target)
+def _relative(name: str) -> PurePosixPath:
+    """Return the path below a folder that was uploaded, else the plain name of a file."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        return PurePosixPath(path.name.replace("\0", "") or "upload")
+    return path if path.parts else PurePosixPath("upload")
+
+
+def _slot(number: int, name: PurePosixPath) -> str:
+    return "tree" if len(name.parts) > 1 else str(number)
+
+
+def _write(folder: Path, name: PurePosixPath, content: bytes) -> str:
+    """Write one file; return it, or the folder that it belongs to where it came within one."""
+    target = folder / name
+    if len(name.parts) == 1 and zipfile.is_zipfile(io.BytesIO(content)):
+        return str(_unpacked(folder / "archive", name.name, content))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except OSError as error:
+        raise EvidenceError(f"{name.name} can't be kept: {error.strerror or error}") from error
+    return str(folder / name.parts[0])
 
 
 def _unpacked(folder: Path, name: str, content: bytes) -> Path:
     """Unpack into `folder`; where everything lies in one folder, that one is the evidence."""
     if not folder.exists():
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            if len(members) > MOST or sum(m.file_size for m in members) > LARGEST:
-                raise EvidenceError(
-                    f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST} files:"
-                    " use `headgate capture` on the machine where it lies"
-                )
-            for member in members:
-                if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:
-                    raise EvidenceError(f"{name} holds {member.filename}, which leaves its folder")
-            archive.extractall(folder)
+        try:
+            _unpack(folder, name, content)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+            reason = " ".join(str(error).split())[:120]
+            raise EvidenceError(f"{name} is a zip that can't be unpacked: {reason}") from error
     inside = [p for p in folder.iterdir() if p.name not in ("__MACOSX", ".DS_Store")]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _unpack(folder: Path, name: str, content: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        if len(members) > MOST or sum(m.file_size for m in members) > LARGEST:
+            raise EvidenceError(
+                f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST} files:"
+                " use `headgate capture` on the machine where it lies"
+            )
+        for member in members:
+            if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:
+                raise EvidenceError(f"{name} holds {member.filename}, which leaves its folder")
+        folder.mkdir(parents=True)
+        archive.extractall(folder)

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from headgate.model.version import Version
+from headgate.parse.spark.limits import limits_of
 from headgate.store.versions import VersionRow
 from headgate.ui import markup
 from headgate.ui.details import shown
 from headgate.ui.markup import Code, Rows
+from headgate.ui.upload import as_uploaded
 from headgate.views.numbers import plural, short_time
 
+FEW = 2
+"""Lines that are shown without asking."""
 
-def version_facts(version: Version, row: VersionRow | None = None) -> None:
+
+def version_facts(version: Version, row: VersionRow | None = None, name: str = "") -> None:
     """Show engine, state, pinned configuration, progress, evidence and warnings."""
-    name = f"Version {row.number}" if row else version.name or "Version"
-    st.html(markup.heading("Select a node for its details", name))
+    heading = f"Version {row.number}" if row else name or version.name or "Version"
+    st.html(markup.heading("Select a node for its details", heading))
     st.html(markup.facts(_rows(version, row)))
+    if version.warnings:
+        lines = [as_uploaded(w) for w in version.warnings]
+        _folding("Remarks", lines, markup.bullets(lines))
+    if open_ := limits_of(version):
+        _folding("Not known from this evidence", open_, "".join(map(markup.unknown, open_)))
     if version.pinned:
         st.html(markup.section("Pinned by the checkpoint") + _pinned(version.pinned))
-    if version.warnings:
-        st.html(markup.section("Remarks") + markup.bullets(version.warnings))
     if version.evidence:
-        lines = [f"{e.kind} `{e.path}`" for e in version.evidence]
+        lines = [f"{e.kind} `{as_uploaded(e.path)}`" for e in version.evidence]
         st.html(markup.section("Read from") + markup.bullets(lines))
+
+
+def _folding(word: str, lines: Sequence[str], body: str) -> None:
+    """Show a list that can be long: folded from some length on."""
+    with st.expander(f"{word} ({len(lines)})", expanded=len(lines) <= FEW):
+        st.html(body)
 
 
 def _rows(version: Version, row: VersionRow | None) -> Rows:
     progress, sink = version.progress, version.sink
-    yield "Captured", short_time(row.captured_at if row else version.captured_at)
+    at = row.captured_at if row else version.captured_at
+    yield "Captured", short_time(at) if at else None
     yield "Engine", " ".join(filter(None, (version.engine.value, version.engine_version)))
     yield "Output mode", version.output_mode or (sink.output_mode if sink else None)
     if version.stateful is not None:

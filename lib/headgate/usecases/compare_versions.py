@@ -35,13 +35,21 @@ def compare_versions(
     )
 
 
+def compare_read(before: Version, after: Version) -> Report:
+    """Compare two versions that were read already, as `compare_versions` does."""
+    return compare(_as_from_a_file(before), _as_from_a_file(after))
+
+
+def _as_from_a_file(version: Version) -> Version:
+    """Return the version as it comes back from a file: tuples beside lists are no difference."""
+    return load(dump(version), source="the evidence")
+
+
 def _read(evidence: Sequence[str], context: Context | None, query: str | None) -> Version:
     """Read files without the store and without Spark: a gate in CI has neither."""
     # Unlike Path.exists, this is False for what is too long or lies where nobody may look.
     if all(os.path.exists(e) for e in evidence):  # noqa: PTH110
-        version = read_version(evidence, context=context, query=query)
-        # As it comes back from a file: a comparison must not see tuples beside lists.
-        return load(dump(version), source="the evidence")
+        return _as_from_a_file(read_version(evidence, context=context, query=query))
     from headgate.usecases.capture import capture
 
     return capture(evidence, context=context, query=query)

@@ -21,6 +21,7 @@ HUES: dict[str, str] = {
     Look.GROUP: "#526077",
     Look.PIPELINE: "#0F5FA8",
     Look.READER: "#7A5C00",
+    Look.UNREAD: "#7A5C00",
     Status.ADDED: "#00775A",
     Status.REMOVED: "#5B6675",
     Status.CHANGED: "#0B66B0",

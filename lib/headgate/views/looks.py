@@ -5,6 +5,8 @@ from __future__ import annotations
 from headgate.model.topology import NodeKind
 from headgate.views.scene import Look
 
+NOT_READ = frozenset({"", "unknown", "generic"})
+"""Operators of which the evidence gave no more than that there is one."""
 BY_KIND: dict[str, Look] = {
     NodeKind.SOURCE: Look.SOURCE,
     NodeKind.REPARTITION: Look.REPARTITION,
@@ -28,9 +30,11 @@ AGGREGATIONS = frozenset(
 
 
 def look_of(kind: str, operator: str) -> Look:
-    """Return the look of a node; what is not known is drawn like a projection."""
+    """Return the look of a node; what nobody could read says so."""
     if kind in BY_KIND:
         return BY_KIND[kind]
+    if operator in NOT_READ:
+        return Look.UNREAD
     if "join" in operator or operator == "union":
         return Look.JOIN
     return Look.AGGREGATION if operator in AGGREGATIONS else Look.PROJECTION

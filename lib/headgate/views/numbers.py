@@ -31,6 +31,17 @@ def exact(number: int | None) -> str:
     return NONE if number is None else f"{number:,}".replace(",", "\u202f")
 
 
+def size(number: float | None) -> str:
+    """Return bytes as `512 B`, `1.2 kB`, `34 MB`; `unknown` for None."""
+    if number is None:
+        return NONE
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(number) < 999.5:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} TB"
+
+
 def duration(milliseconds: int | None) -> str:
     """Return the largest unit that fits: `7 days`, `36 h`, `for ever` for -1."""
     if milliseconds is None:

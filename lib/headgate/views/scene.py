@@ -31,6 +31,7 @@ class Look(StrEnum):
     GROUP = "group"
     PIPELINE = "pipeline"
     READER = "reader"
+    UNREAD = "unread"
 
 
 LOOK_WORDS: dict[Look, str] = {
@@ -45,6 +46,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.GROUP: "Closed sub-topology",
     Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
+    Look.UNREAD: "Operator not read",
 }
 """The word of each look, in the order of the legend."""
 

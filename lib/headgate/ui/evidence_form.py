@@ -1,0 +1,175 @@
+"""Ask for evidence: pasted text, files, a folder, or an address; say at once what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import streamlit as st
+
+from headgate.errors import EvidenceError, HeadgateError
+from headgate.model.version import Version
+from headgate.ui import data, markup
+from headgate.ui.given import Given
+from headgate.ui.keys import EvidenceKey
+from headgate.ui.paste.component import paste_area
+from headgate.ui.places import allowed, registered
+from headgate.ui.problem import show_problem
+from headgate.ui.query_choice import choose_query
+from headgate.ui.reading import SMALL, is_small, size_of
+from headgate.ui.upload import as_uploaded, save, save_text
+from headgate.usecases.context import Context
+from headgate.usecases.describe_evidence import Described
+from headgate.views.evidence_words import version_words
+from headgate.views.numbers import size
+
+MEGABYTE = 1 << 20
+
+
+class How(StrEnum):
+    """The ways to put evidence in."""
+
+    PASTE = "paste"
+    FILES = "files"
+    FOLDER = "folder"
+    ADDRESS = "address"
+
+
+WORDS = {
+    How.PASTE: "Paste text",
+    How.FILES: "Files",
+    How.FOLDER: "Folder",
+    How.ADDRESS: "Address",
+}
+HINTS = {
+    How.PASTE: "Any `explain` of Spark, also out of a log; a plan or progress as JSON;"
+    " `Topology#describe()` of Kafka Streams.",
+    How.FILES: "Explain text, plans, progress, event logs, version files of `headgate capture`, or"
+    " a folder as a zip. Several files complete each other and make one version.",
+    How.FOLDER: "A checkpoint, a rolling event log, or several pieces of one version.",
+    How.ADDRESS: "A running application's Spark UI or a History Server, such as"
+    " `http://driver:4040`; or a checkpoint or evidence that headgate.toml names.",
+}
+PLACEHOLDER = (
+    "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"
+    "+- StateStoreSave [city#6], …"
+)
+
+
+def evidence_form(context: Context, *, key: str, pipeline: str | None = None) -> Given | None:
+    """Ask for evidence and read it; None while there is none that can be read.
+
+    What it is, its queries where there are several, its remarks and every problem are shown.
+    """
+    how = st.segmented_control(
+        "Evidence from",
+        list(How),
+        default=How.PASTE,
+        required=True,
+        format_func=WORDS.__getitem__,
+        key=EvidenceKey.HOW.of(key),
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    try:
+        evidence = _ASK[how or How.PASTE](context, key, pipeline)
+    except HeadgateError as error:
+        show_problem(error)
+        return None
+    st.caption(HINTS[how or How.PASTE])
+    return _understood(context, evidence, key) if evidence else None
+
+
+def _pasted(context: Context, key: str, pipeline: str | None) -> tuple[str, ...]:
+    label = "Explain text, plan or topology"
+    return save_text(paste_area(label, key=EvidenceKey.TEXT.of(key), placeholder=PLACEHOLDER))
+
+
+def _files(context: Context, key: str, pipeline: str | None) -> tuple[str, ...]:
+    files = st.file_uploader(
+        "Files", accept_multiple_files=True, key=EvidenceKey.FILES.of(key),
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return save(files or [])
+
+
+def _folder(context: Context, key: str, pipeline: str | None) -> tuple[str, ...]:
+    files = st.file_uploader(
+        "Folder", accept_multiple_files="directory", key=EvidenceKey.FOLDER.of(key),
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return save(files or [])
+
+
+def _address(context: Context, key: str, pipeline: str | None) -> tuple[str, ...]:
+    place = st.selectbox(
+        "Address",
+        registered(context, pipeline),
+        index=None,
+        accept_new_options=True,
+        placeholder="http://driver:4040, or choose what headgate.toml names",
+        key=EvidenceKey.ADDRESS.of(key),
+        label_visibility="collapsed",
+    )
+    return (allowed(context, place),) if place else ()
+
+
+_ASK: dict[How, Callable[[Context, str, str | None], tuple[str, ...]]] = {
+    How.PASTE: _pasted,
+    How.FILES: _files,
+    How.FOLDER: _folder,
+    How.ADDRESS: _address,
+}
+
+
+def _understood(context: Context, evidence: tuple[str, ...], key: str) -> Given | None:
+    """Say what the pieces are, ask which query is meant, and read it."""
+    pieces = data.described(evidence, context)
+    evidence, strangers = _known(pieces)
+    lines = [f"{as_uploaded(p.location)}: {p.words or 'of no known kind'}" for p in pieces]
+    try:
+        with st.spinner(_waiting(evidence), show_time=True):
+            rows = data.queries(context, evidence)
+        query = choose_query(rows, key)
+        if len(rows) > 1 and query is None:
+            return None
+        with st.spinner(_waiting(evidence), show_time=True):
+            version = data.version(context, evidence, query)
+    except HeadgateError as error:
+        if not isinstance(error, EvidenceError) or any(p.words for p in pieces):
+            st.html(markup.pieces(lines))
+        show_problem(error)
+        return None
+    words = "; ".join(dict.fromkeys(p.words for p in pieces if p.words))
+    _show(version, lines, words, strangers)
+    return Given(evidence, query, words)
+
+
+def _waiting(evidence: tuple[str, ...]) -> str:
+    total = sum(map(size_of, evidence))
+    return f"Reading {size(total)} in the background" if total > SMALL else "Reading"
+
+
+def _known(pieces: tuple[Described, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what to read and what to leave out: one file of no known kind spoils no others.
+
+    Where nothing is known all is read, for the sentence that says what was tried.
+    """
+    strange = tuple(p.location for p in pieces if p.words is None and is_small([p.location]))
+    known = tuple(p.location for p in pieces if p.location not in strange)
+    return (known, strange) if known else (strange, ())
+
+
+def _show(version: Version, lines: list[str], words: str, strangers: tuple[str, ...]) -> None:
+    st.html(markup.understood(version_words(version, words), lines if len(lines) > 1 else []))
+    left_out = tuple(f"{s} is of no known kind and was not read" for s in strangers)
+    if version.warnings or left_out:
+        warnings_list((*left_out, *version.warnings))
+
+
+def warnings_list(warnings: tuple[str, ...]) -> None:
+    """Show remarks of the reader, folded where there are many."""
+    shown = [as_uploaded(w) for w in warnings]
+    word = "1 remark" if len(shown) == 1 else f"{len(shown)} remarks"
+    with st.expander(word, expanded=len(shown) <= 3, icon=":material/info:"):
+        st.html(markup.bullets(shown))

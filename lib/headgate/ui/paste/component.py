@@ -1,0 +1,53 @@
+"""Mount the text area and return what stands in it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import streamlit as st
+
+from headgate.errors import EvidenceError
+
+MOST = 8 << 20
+"""Characters that may be pasted."""
+
+
+def paste_area(label: str, *, key: str, placeholder: str) -> str:
+    """Ask for text; what it says comes as soon as it was pasted.
+
+    Raises EvidenceError where it is longer than may be pasted.
+    """
+    kept = st.session_state.get(key) or {}
+    _component()(
+        key=key,
+        data={
+            "label": label,
+            "placeholder": placeholder,
+            "text": kept.get("text") or "",
+            "most": MOST,
+        },
+        default={"text": "", "length": 0},
+        on_text_change=_nothing,
+        on_length_change=_nothing,
+    )
+    said = st.session_state.get(key) or {}
+    if (said.get("length") or 0) > MOST:
+        raise EvidenceError(
+            f"the text has more than {MOST >> 20} million characters: upload it as a file"
+        )
+    return str(said.get("text") or "")
+
+
+def _nothing() -> None:
+    """The states alone matter."""
+
+
+@cache
+def _component() -> Any:
+    here = files(__package__)
+    html, css, js = (
+        here.joinpath(f"paste.{end}").read_text("utf-8") for end in ("html", "css", "js")
+    )
+    return st.components.v2.component("headgate_paste", html=html, css=css, js=js)

@@ -1,0 +1,46 @@
+"""Which places on the server a page may read: what the registry names, and Spark's own pages."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from headgate.errors import EvidenceError
+from headgate.gateway.evidence_files import is_uri
+from headgate.usecases.context import Context
+
+WEB = ("http://", "https://")
+
+
+def registered(context: Context, pipeline: str | None = None) -> tuple[str, ...]:
+    """Return checkpoints and evidence that the registry names, those of `pipeline` first."""
+    pipelines = sorted(context.registry.pipelines, key=lambda p: p.name != pipeline)
+    places = ((*([p.checkpoint] if p.checkpoint else []), *p.evidence) for p in pipelines)
+    return tuple(dict.fromkeys(place for row in places for place in row))
+
+
+def allowed(context: Context, address: str) -> str:
+    """Return the address as it is read; EvidenceError where a page may not read it.
+
+    Whoever sees a page must not see with it every file that the server may read.
+    """
+    place = address.strip()
+    if place.startswith(WEB):
+        if not urlsplit(place).hostname:
+            raise EvidenceError(f"{place} names no host: http://host:4040 is the form")
+        return place
+    if "\0" not in place and any(_is_within(place, root) for root in registered(context)):
+        return place
+    raise EvidenceError(
+        f"{place} may not be read from a page: headgate.toml names no such checkpoint or evidence."
+        " Add it there, upload it, or use `headgate topology` on the server"
+    )
+
+
+def _is_within(place: str, root: str) -> bool:
+    if is_uri(place) or is_uri(root):
+        return ".." not in PurePosixPath(place).parts and f"{place}/".startswith(
+            f"{root.rstrip('/')}/"
+        )
+    return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))

@@ -1,0 +1,24 @@
+"""Say what went wrong in one sentence, whatever names it repeats."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.ui.details import plain
+from headgate.ui.upload import as_uploaded
+
+
+def show_problem(error: Exception | str) -> None:
+    """Show the sentence; uploads by their own names, nothing in it read as Markdown."""
+    st.error(sentence(as_uploaded(str(error))), icon=":material/error:")
+
+
+def sentence(text: str) -> str:
+    """Return Markdown that shows `text` as it is, what stands in backticks as code."""
+    line = " ".join(text.split())
+    parts = line.split("`")
+    if len(parts) % 2 == 0:
+        return plain(line)
+    return "".join(
+        f"`{part}`" if number % 2 and part else plain(part) for number, part in enumerate(parts)
+    )

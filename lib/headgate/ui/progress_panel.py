@@ -1,0 +1,139 @@
+"""How the batches of a query went: the newest numbers, and charts of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.model.progress import BatchProgress
+from headgate.model.version import Version
+from headgate.ui import data, markup
+from headgate.ui.given import Given
+from headgate.ui.problem import show_problem
+from headgate.ui.reading import is_small
+from headgate.usecases.context import Context
+from headgate.views.newest_batch import Newest, newest_batch, rows
+from headgate.views.numbers import ago, count, duration, exact, short_time, size
+from headgate.views.progress_figure import MOST_RESTARTS, progress_figure
+from headgate.views.progress_series import (
+    Chart,
+    charts,
+    event_time_lag,
+    lag_by_topic,
+    restarts,
+)
+
+if TYPE_CHECKING:
+    from headgate.ui.topology_graph import Chosen
+
+REFRESH = 15
+"""Seconds between two looks at evidence that may grow."""
+
+
+def newest_values(
+    context: Context, pipeline: str | None, evidence: Given, version: Version
+) -> Newest:
+    """Return the newest values beside the nodes; none where reading would hold the graph up."""
+    what, query = _evidence(context, pipeline, evidence, version)
+    if not what or not is_small(what):
+        return Newest()
+    try:
+        return newest_batch(version, data.progress(context, what, query))
+    except HeadgateError:
+        # The view of the progress says why; the graph has no use for it.
+        return Newest()
+
+
+def _evidence(
+    context: Context, pipeline: str | None, evidence: Given, version: Version
+) -> tuple[tuple[str, ...], str | None]:
+    """Return what tells of batches: what was put in, else what the registry names."""
+    if pipeline is None or not evidence.evidence[0].startswith(f"{pipeline}@"):
+        return evidence.evidence, evidence.query
+    registered = context.registry.pipeline(pipeline)
+    if registered is None:
+        return (), None
+    places = (*registered.evidence, *([registered.watch] if registered.watch else []))
+    return places, registered.query or version.query_id
+
+
+@st.fragment(run_every=REFRESH)
+def progress_view(context: Context, chosen: Chosen) -> None:
+    """Show the newest numbers and the charts."""
+    evidence, query = _evidence(context, chosen.pipeline, chosen.evidence, chosen.version)
+    try:
+        with st.spinner("Reading the batches", show_time=True):
+            batches = data.progress(context, evidence, query) if evidence else ()
+    except HeadgateError as error:
+        show_problem(error)
+        batches = ()
+    made = charts(batches)
+    if not made:
+        _nothing(chosen)
+        return
+    again = restarts(batches)
+    st.html(markup.tiles(_tiles(batches)))
+    st.plotly_chart(
+        progress_figure(made, again, dark=st.context.theme.type == "dark"),
+        key="progress",
+        config={"displayModeBar": False},
+        alt=f"Charts of {len(batches)} batches: {', '.join(c.title.lower() for c in made)}",
+    )
+    st.caption(_how(made, batches, len(again)))
+
+
+def _nothing(chosen: Chosen) -> None:
+    where = f"the evidence of {chosen.pipeline} in headgate.toml" if chosen.pipeline else "the page"
+    st.html(
+        markup.empty(
+            "No batch of this query was seen",
+            "Plans and checkpoints don't say how batches went. Query progress as JSON, an event"
+            " log, or the folder that `headgate.watch` writes to tells:"
+            f" add it to {where}, or put it in with +.",
+        )
+    )
+
+
+def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
+    """Return name, value and remark of the newest numbers."""
+    last = batches[-1]
+    arrived = [s.input_rows_per_second for s in last.sources if s.input_rows_per_second is not None]
+    done = [s.processed_rows_per_second for s in last.sources
+            if s.processed_rows_per_second is not None]  # fmt: skip
+    state = [o.rows_total for o in last.operators if o.rows_total is not None]
+    memory = [o.memory_bytes for o in last.operators if o.memory_bytes is not None]
+    late = [o.rows_dropped_by_watermark for b in batches for o in b.operators
+            if o.rows_dropped_by_watermark is not None]  # fmt: skip
+    behind, lags = event_time_lag(last), lag_by_topic(last)
+    made = [("Last batch", exact(last.batch), f"{short_time(last.at)} · {ago(last.at)}")]
+    if last.duration_ms is not None:
+        made.append(("Took", duration(last.duration_ms), ""))
+    if arrived or done:
+        made.append(("Arrived", f"{rows(sum(arrived))}/s", f"processed {rows(sum(done))}/s"))
+    if state:
+        made.append(("State", f"{count(sum(state))} rows", size(sum(memory)) if memory else ""))
+    if behind is not None:
+        made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
+    if lags:
+        made.append(("Not read yet", f"{count(int(sum(lags.values())))} records", ""))
+    if late:
+        made.append(("Too late", f"{count(sum(late))} rows", "dropped in all batches"))
+    return made
+
+
+def _how(made: Sequence[Chart], batches: Sequence[BatchProgress], restarted: int) -> str:
+    """Say what is drawn, and what thinning left out."""
+    said = [f"{exact(len(batches))} batch{'es' if len(batches) != 1 else ''}, times in UTC"]
+    if restarted:
+        shown = f", the last {MOST_RESTARTS} are drawn" if restarted > MOST_RESTARTS else ""
+        times = "once" if restarted == 1 else f"{restarted} times"
+        said.append(f"restarted {times}, dotted lines{shown}")
+    if thin := next((c for c in made if c.is_thinned), None):
+        said.append(
+            f"each chart draws about {exact(len(thin.at))} of them: the lowest and the highest"
+            " value of every stretch of time, so that no spike is lost"
+        )
+    return "; ".join(said) + ". Drag over a chart to zoom all, double-click to zoom out."

@@ -1,0 +1,77 @@
+"""What a piece of evidence is, in the words of whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headgate.model.topology import NodeKind
+from headgate.model.version import Engine, Version
+from headgate.parse.recognise import Piece
+from headgate.views.numbers import plural
+
+_LOGICAL = frozenset(("parsed", "analyzed", "optimized"))
+_KINDS = {
+    "plan-json": "plan as JSON",
+    "capture": "capture of a session",
+    "settings": "session settings",
+    "version": "version file",
+    "event-log": "event log",
+    "describe": "description of a Kafka Streams topology",
+    "streams-config": "configuration of a Kafka Streams application",
+    "internal-topics": "internal topics of a Kafka Streams application",
+    "input-topics": "input topics and their partitions",
+    "watch": "watch of a query",
+}
+"""Words of the kinds that need no look into the piece; others are called by their kind."""
+_ENGINES = {
+    Engine.SPARK: "Spark",
+    Engine.KAFKA_STREAMS: "Kafka Streams",
+    Engine.CONSUMER_GROUP: "a consumer group",
+}
+
+
+def piece_words(piece: Piece, text: str = "") -> str:
+    """Return a piece in a few words: `extended explain, 4 plans`, `query progress, 12 batches`.
+
+    `text` is the beginning of the piece, for what the plans themselves don't keep.
+    """
+    if piece.kind.value == "explain":
+        return explain_words(piece.value, text)
+    if piece.kind.value == "progress":
+        return f"query progress, {_batches(piece.value)}"
+    return _KINDS.get(piece.kind.value, piece.kind.value.replace("-", " "))
+
+
+def explain_words(plans: Sequence[Any], text: str = "") -> str:
+    """Return how `explain` was asked, and the number of plans that were read."""
+    forms = {p.form for p in plans}
+    if "Subtree" in text and "WholeStageCodegen" in text:
+        mode = "codegen"
+    elif "Statistics(sizeInBytes" in text:
+        mode = "cost"
+    elif "formatted" in forms:
+        mode = "formatted"
+    else:
+        mode = "extended" if forms & _LOGICAL else "simple"
+    return f"{mode} explain, {plural(len(plans), 'plan')}"
+
+
+def _batches(reports: Sequence[Any]) -> str:
+    return "1 batch" if len(reports) == 1 else f"{len(reports)} batches"
+
+
+def version_words(version: Version, pieces: str = "") -> str:
+    """Return what was understood: `extended explain, 4 plans, of Spark 4.2: 5 nodes, 1 store`."""
+    engine = _ENGINES[version.engine]
+    if version.engine_version:
+        engine = f"{engine} {_release(version.engine_version)}"
+    what = f"{pieces} of {engine}" if pieces else engine
+    nodes = plural(len(version.topology.nodes), "node")
+    stores = sum(n.kind is NodeKind.STATE_STORE for n in version.topology.nodes)
+    return f"{what}: {nodes}" + (f", {plural(stores, 'state store')}" if stores else "")
+
+
+def _release(version: str) -> str:
+    """Return `4.2` for `4.2.0`: what a reader calls it."""
+    return version.removesuffix(".0") if version.count(".") == 2 else version

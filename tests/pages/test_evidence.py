@@ -1,0 +1,116 @@
+"""Evidence that is put into a page: recognised at once, asked for a query, bad input a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_pages import text
+
+from headgate.errors import EvidenceError
+from headgate.ui.keys import CompareKey, EvidenceKey, TopologyKey
+from headgate.ui.places import allowed, registered
+from headgate.ui.problem import sentence
+from headgate.usecases.context import open_context
+
+EXPLAIN = """\
+== Parsed Logical Plan ==
+~WriteToMicroBatchDataSourceV1 ForeachBatchSink, 7b3ace30, [checkpointLocation=/ck], Update, 0
++- ~Aggregate [k#1], [k#1, count(1) AS c#2L]
+   +- ~Project [k#3 AS k#1]
+      +- Relation [k#3,v#4] json
+
+== Physical Plan ==
+*(4) HashAggregate(keys=[k#3], functions=[count(1)], output=[k#3, c#2L])
++- StateStoreSave [k#3], state info [ checkpoint = file:/ck/state, opId = 0], Update, 0, 0, 2
+   +- *(3) HashAggregate(keys=[k#3], functions=[merge_count(1)], output=[k#3, count#5L])
+      +- StateStoreRestore [k#3], state info [ checkpoint = file:/ck/state, opId = 0], 2
+         +- Exchange hashpartitioning(k#3, 2), REQUIRED_BY_STATEFUL_OPERATOR, [plan_id=1]
+            +- *(1) HashAggregate(keys=[k#3], functions=[partial_count(1)], output=[k#3, count#5L])
+               +- FileScan json [k#3] Batched: false, Format: JSON, Location: InMemoryFileIndex[]
+"""
+HOSTILE = "<script>alert(1)</script> **b** ![x](http://evil/x.png) :red[r] `code` 😀"
+
+
+def pasted(at, form, words):
+    """Put text into a form's area: the component's state, as the browser sends it."""
+    at.session_state[EvidenceKey.TEXT.of(form)] = {"text": words, "length": len(words)}
+    return at.run()
+
+
+def test_pasted_text_is_recognised_and_drawn(open_page, seeded):
+    at = pasted(open_page("topology", pipeline="billing"), TopologyKey.UPLOAD, EXPLAIN)
+    assert "extended explain, 2 plans of Spark" in text(at)
+    at.button(key=TopologyKey.UPLOAD_SHOW).click().run()
+    assert not at.exception
+    assert at.selectbox(key=TopologyKey.VERSION).value == "given"
+    said = text(at)
+    assert "Not known from this evidence" in str(at.expander[0].label)
+    assert "explain" in said and "pasted text" in said
+
+
+def test_pasted_text_can_be_stored_and_keeps_its_own_name(open_page, seeded):
+    at = pasted(open_page("topology", pipeline="billing"), TopologyKey.UPLOAD, EXPLAIN)
+    at.button(key=TopologyKey.UPLOAD_GO).click().run()
+    assert "Stored as version 1 of billing" in at.success[0].value
+    at = open_page("topology", pipeline="billing", version="1")
+    assert "pasted text" in text(at)
+    assert "headgate-" not in text(at)
+
+
+def test_text_that_is_nothing_is_one_sentence_that_lists_what_was_tried(open_page, seeded):
+    at = pasted(open_page("topology", pipeline="billing"), TopologyKey.UPLOAD, HOSTILE)
+    assert not at.exception
+    (error,) = at.error
+    said = error.value.replace("\\", "")
+    assert said.startswith("pasted text is no evidence; tried: explain text")
+    assert at.button(key=TopologyKey.UPLOAD_SHOW).disabled
+
+
+def test_evidence_works_without_any_pipeline(open_page, empty):
+    at = pasted(open_page("topology"), TopologyKey.UPLOAD, EXPLAIN)
+    at.button(key=TopologyKey.UPLOAD_SHOW).click().run()
+    assert not at.exception
+    assert at.selectbox(key=TopologyKey.VERSION).value == "given"
+
+
+def test_compare_takes_pasted_text_for_a_side(open_page, seeded):
+    at = open_page("compare", pipeline="orders-by-city", before="1", after="given")
+    at = pasted(at, CompareKey.AFTER_GIVEN, EXPLAIN)
+    assert not at.exception
+    assert "hg-verdict" in text(at)
+    assert "extended explain" in text(at)
+    at.button(key=f"{CompareKey.AFTER_GIVEN}_other").click().run()
+    assert "hg-verdict" not in text(at)
+
+
+def test_a_page_reads_what_the_registry_names_and_nothing_else(seeded):
+    context = open_context(str(seeded))
+    checkpoint = str(seeded.parent / "ck" / "orders-by-city")
+    assert registered(context, "orders-by-city")[0] == checkpoint
+    assert allowed(context, f" {checkpoint}/offsets ") == f"{checkpoint}/offsets"
+    assert allowed(context, "http://driver:4040") == "http://driver:4040"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/etc/passwd", "headgate.toml", "ck/orders-by-city/../../headgate.toml", "file:///etc/passwd",
+     "s3://bucket/ck", "http://", "a\0b"],
+)  # fmt: skip
+def test_other_places_are_refused_in_one_sentence(seeded, place):
+    with pytest.raises(EvidenceError) as caught:
+        allowed(open_context(str(seeded)), place)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_link_out_of_a_registered_folder_is_refused(seeded):
+    checkpoint = seeded.parent / "ck" / "orders-by-city"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "out").symlink_to(Path("/etc"))
+    with pytest.raises(EvidenceError):
+        allowed(open_context(str(seeded)), f"{checkpoint}/out/passwd")
+
+
+def test_a_sentence_shows_names_as_they_are():
+    assert sentence("no `a*b` in *x* ![y](z)") == r"no `a*b` in \*x\* \!\[y\]\(z\)"
+    assert "`" not in sentence("one ` alone").replace("\\`", "")
