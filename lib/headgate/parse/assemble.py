@@ -10,6 +10,7 @@ from headgate.errors import EvidenceError
 from headgate.model.version import Evidence, Version
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
+from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.event_log_version import LoggedQuery, logged_of, queries
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
@@ -83,10 +84,6 @@ def _says_something(found: Gathered) -> bool:
 
 
 def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
-    plans: list[Plan] = []
-    for piece in _of(found, PieceKind.EXPLAIN):
-        plans.extend(piece.value)
-    plans.extend(p.value for p in _of(found, PieceKind.PLAN_JSON))
     reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
     settings: dict[str, str] = {}
     for piece in _of(found, PieceKind.SETTINGS):
@@ -94,6 +91,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
     logs = queries([*(p.value for p in _of(found, PieceKind.EVENT_LOG)), *(w.log for w in watched)])
+    chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
+    plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)
     checkpoint = checkpoints[0][1] if checkpoints else None
     logged = logged_of(logs, meant)
@@ -118,14 +117,29 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
             *(w for p in found.pieces for w in p.warnings),
             *_many(found, checkpoints),
             *_other_query(reports, checkpoint),
+            *chosen.warnings,
             *(logged.warnings if logged else ()),
         ),
-        name=found.name or (logged.run.name if logged else None),
+        name=found.name or (logged.run.name if logged else chosen.identity.name),
         engine_version=logged.engine_version if logged else None,
         query_id=logged.run.query_id if logged else None,
         pinned=logged.pinned if logged else {},
         offset_log_version=logged.offset_log_version if logged else None,
     )
+
+
+def _plans(found: Gathered, query: str | None, logged: frozenset[str]) -> Chosen:
+    """Return the plans of one query; EvidenceError where they are of several."""
+    prints = [s for p in _of(found, PieceKind.EXPLAIN) for s in printed(p.value, p.path)]
+    prints += [s for p in _of(found, PieceKind.PLAN_JSON) for s in printed((p.value,), p.path)]
+    return choose_plans(prints, query, logged | _names(found))
+
+
+def _names(found: Gathered) -> frozenset[str]:
+    """Return the names and ids of queries that pieces other than plans have."""
+    reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
+    known = {c.query_id for _, c in found.checkpoints}
+    return frozenset(n for n in (*known, *(n for r in reports for n in (r.query_id, r.name))) if n)
 
 
 def _newest(reports: Sequence[Report]) -> tuple[Report, ...]:

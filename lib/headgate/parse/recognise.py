@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from headgate.errors import EvidenceError
 from headgate.parse import version_file
-from headgate.parse.spark.forms import read_plans
+from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.session import (
     Session,
@@ -71,7 +72,8 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
     """Return what the bytes are, or None where they are nothing that is known.
 
     A file that begins like a known kind and is broken is a piece with a warning. ParseError comes
-    from a version file alone, which nothing else could complete.
+    from a version file alone, which nothing else could complete, EvidenceError from explain text
+    that holds the session's refusal and no plan.
     """
     if is_watch(data):
         watched = read_watch(data.splitlines(keepends=True), path=path)
@@ -82,10 +84,18 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] in ("{", "["):
         return _json_piece(stripped, data, path) or _streams(streams.from_text(text), path)
-    plans = read_plans(text) if ("== " in text and " Plan ==" in text) or "Subtree" in text else ()
-    if plans:
-        return Piece(PieceKind.EXPLAIN, path, plans)
-    return _streams(streams.from_text(text), path)
+    return _explain(text, path) or _streams(streams.from_text(text), path)
+
+
+def _explain(text: str, path: str) -> Piece | None:
+    """Return explain text; EvidenceError where Spark printed its refusal and no plan."""
+    if " Plan ==" not in text and "Subtree" not in text and "- " not in text:
+        return None
+    found = read_explain(text)
+    refused = tuple(f"{path} lacks a plan, Spark refused: {r}" for r in found.refusals)
+    if refused and not found.plans:
+        raise EvidenceError(refused[0])
+    return Piece(PieceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
 
 
 def _streams(found: streams.Found | None, path: str) -> Piece | None:

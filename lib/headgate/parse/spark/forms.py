@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from headgate.parse.spark.anchors import Shape, shape
 from headgate.parse.spark.flatten import flatten
@@ -10,6 +11,7 @@ from headgate.parse.spark.lower import lower
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.relation import Query
 from headgate.parse.spark.resolve import resolve
+from headgate.parse.spark.rows import refusal
 from headgate.parse.spark.sections import split_sections
 from headgate.parse.spark.streaming import settle_streaming, streaming_attributes
 from headgate.parse.spark.tree import read_section
@@ -17,17 +19,46 @@ from headgate.parse.spark.tree import read_section
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical")
 
 
-def read_plans(text: str) -> tuple[Plan, ...]:
-    """Return every plan in explain text, in its order; none where it is something else.
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The plans in explain text, in their order, and the exceptions in the place of others."""
 
-    Of several `codegen` subtrees the largest is the plan.
+    plans: tuple[Plan, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+def read_explain(text: str) -> Explained:
+    """Return what is in explain text; nothing where it is something else.
+
+    Plans that one call of `explain` printed have one number in `printed`: a form that comes again
+    begins another. Of several `codegen` subtrees the largest is the plan.
     """
-    plans = [p for s in split_sections(text) if (p := read_section(s)) is not None]
-    best: dict[str, Plan] = {}
-    for plan in plans:
-        if plan.form not in best or len(plan.nodes) > len(best[plan.form].nodes):
-            best[plan.form] = plan
-    return tuple(best.values())
+    plans: list[Plan] = []
+    refusals: dict[str, None] = {}
+    number, last = 0, None
+    for section in split_sections(text):
+        if last is not None and not section.continues(last):
+            number += 1
+        last = section
+        if said := refusal(section):
+            refusals[said] = None
+        elif plan := read_section(section):
+            _add(replace(plan, printed=number), plans)
+    return Explained(tuple(plans), tuple(refusals))
+
+
+def _add(plan: Plan, plans: list[Plan]) -> None:
+    """Add a plan; of the same form in one print the larger one stays."""
+    last = plans[-1] if plans else None
+    if last is None or (last.form, last.printed) != (plan.form, plan.printed):
+        plans.append(plan)
+    elif len(plan.nodes) > len(last.nodes):
+        plans[-1] = plan
+
+
+def read_plans(text: str) -> tuple[Plan, ...]:
+    """Return every plan in explain text, in its order; none where it is something else."""
+    return read_explain(text).plans
 
 
 def shapes(plans: Sequence[Plan]) -> tuple[Shape, ...]:

@@ -43,7 +43,8 @@ class Plan:
 
     `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted` or `json`. `types` says
     what attribute numbers are, where the form does (JSON alone does). `is_whole` is False where
-    the evidence was cut or is a part by its kind, as `codegen` is. `line` is where it begins.
+    the evidence was cut or is a part by its kind, as `codegen` is. `line` is where it begins,
+    `printed` the number of the `explain` in its text that printed it.
     """
 
     form: str
@@ -52,6 +53,7 @@ class Plan:
     types: Mapping[int, TypedColumn] = field(default_factory=dict)
     is_whole: bool = True
     line: int = 1
+    printed: int = 0
 
     def upwards(self) -> Iterator[tuple[int, PlanNode]]:
         """Yield every node with its index, children before their parents."""

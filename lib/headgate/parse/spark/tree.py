@@ -36,8 +36,8 @@ def read_section(section: Section) -> Plan | None:
     details = read_details(read.rest) if is_formatted else {}
     form = "formatted" if is_formatted else section.form
     nodes = _nodes(read.rows, texts, numbers if is_formatted else None, details)
-    if is_formatted and not details:
-        nodes = tuple(_stages_by_place(nodes))
+    if is_formatted:
+        nodes = tuple(_without_fields(nodes))
     nodes = _masked(nodes)
     gaps = [*read.gaps, *_without_details(numbers, details, is_formatted)]
     if section.subtree:
@@ -99,18 +99,24 @@ def _node(text: str, line: int, children: tuple[int, ...], block: Block | None) 
     return PlanNode(name, detail, line, children, fields, streaming or None)
 
 
-def _stages_by_place(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
-    """Without details an aggregation below an exchange or a store is known to be a partial one."""
+def _without_fields(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
+    """Say `?` where operators have no details; their place tells partial aggregations."""
     partial = {
         child
         for node in nodes
-        if node.name == "Exchange" or "StateStore" in node.name or node.name == "MergingSessions"
+        if node.name in ("Exchange", "MergingSessions") or "StateStore" in node.name
         for child in node.children
-        if nodes[child].name in _AGGREGATES
     }
     for index, node in enumerate(nodes):
-        fields = {"Functions": "[partial_unknown()]"} if index in partial else node.fields
-        yield replace(node, fields=fields)
+        if node.fields:
+            yield node
+        elif node.name in _AGGREGATES:
+            function = "partial_unknown(?)" if index in partial else "?"
+            yield replace(node, fields={"Keys": "[?]", "Functions": f"[{function}]"})
+        elif node.name == "Exchange":
+            yield replace(node, fields={"Arguments": "unknown(?)"})
+        else:
+            yield node
 
 
 def _masked(nodes: tuple[PlanNode, ...]) -> tuple[PlanNode, ...]:
