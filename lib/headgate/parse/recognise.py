@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from headgate.errors import EvidenceError
 from headgate.parse import version_file
+from headgate.parse.embedded import plan_texts
 from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.session import (
@@ -38,6 +40,7 @@ class PieceKind(StrEnum):
     INPUT_TOPICS = "input-topics"
     EVENT_LOG = "event-log"
     WATCH = "watch"
+    REST = "rest"
 
 
 TRIED = (
@@ -56,6 +59,10 @@ TRIED = (
 
 
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"LZ4Block": "lz4", b"\x82SNAPPY\0": "snappy"}
+
+
+_HEAD = 20_000
+_BLANKS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +110,20 @@ def _streams(found: streams.Found | None, path: str) -> Piece | None:
 
 
 def not_read_yet(data: bytes) -> str | None:
-    """Return what the bytes are where they are packed, and nothing that is known is in them."""
+    """Return what the bytes are where nothing that is known is in them: packed, or broken JSON."""
     for magic, packing in _PACKED.items():
         if data.startswith(magic):
             return f"packed with {packing}, as event logs are, and begins with no whole event"
+    text = (_text(data) or "").lstrip("\ufeff \t\r\n")
+    if text[:1] in ("{", "["):
+        try:
+            json.JSONDecoder().raw_decode(text)
+        except json.JSONDecodeError as error:
+            at = len(text[: error.pos].encode("utf-8", "replace"))
+            kind = "a plan's JSON" if '"num-children"' in text[:_HEAD] else "JSON"
+            return f"{kind} that breaks off, or is wrong, at byte {at} ({error.msg})"
+        except RecursionError:
+            return "JSON that is nested too deeply"
     return None
 
 
@@ -118,11 +135,24 @@ def _text(data: bytes) -> str | None:
     return data.decode("utf-8", "replace")
 
 
+_ESCAPED = re.compile(
+    r"(?P<keep>\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F]\w\w"
+)
+
+
+def _without_surrogates(text: str) -> str:
+    """Return JSON in which half a character, which no text may hold, became a replacement mark."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(lambda found: found["keep"] or "\\ufffd", text)
+
+
 def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
+    text = _without_surrogates(text)
     values, broken = _values(text)
     warnings = (f"{path} is not JSON to its end",) if broken else ()
     if not values:
-        return None
+        return _cut_plan(text, path) or _explain(text, path)
     if len(values) == 1 and isinstance(values[0], list) and is_plan(values[0]):
         plan = read_json_plan(values[0])
         return Piece(PieceKind.PLAN_JSON, path, plan, warnings)
@@ -132,7 +162,41 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
     piece = None
     if len(values) == 1 and isinstance(values[0], dict):
         piece = _object(values[0], data, path, warnings)
-    return piece or (_streams(streams.from_json(values), path) if not broken else None)
+    piece = piece or (_streams(streams.from_json(values), path) if not broken else None)
+    return piece or _explain(text if broken else plan_texts(values), path)
+
+
+def _cut_plan(text: str, path: str) -> Piece | None:
+    """Return what is whole of a plan's JSON that breaks off, with a warning that says where."""
+    head = text[:_HEAD]
+    if '"class"' not in head or '"num-children"' not in head or not text.startswith("["):
+        return None
+    nodes, at = _elements(text)
+    if not nodes or not is_plan(nodes):
+        return None
+    at = len(text[:at].encode("utf-8", "replace"))
+    warning = (
+        f"{path} looks like a plan's JSON and breaks off at byte {at}:"
+        f" what follows its first {len(nodes)} operators is missing"
+    )
+    plan = replace(read_json_plan(nodes), is_whole=False)
+    return Piece(PieceKind.PLAN_JSON, path, plan, (warning,))
+
+
+def _elements(text: str) -> tuple[list[Any], int]:
+    """Return the whole elements of a list, and where in `text` the rest is broken."""
+    decoder, at = json.JSONDecoder(), 1
+    out: list[Any] = []
+    while at < len(text):
+        at += len(text[at : at + _BLANKS]) - len(text[at : at + _BLANKS].lstrip(" \t\r\n,"))
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            return out, error.pos
+        except RecursionError:
+            return out, at
+        out.append(value)
+    return out, at
 
 
 def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece:

@@ -18,7 +18,7 @@ from headgate.errors import EvidenceError
 from headgate.parse.spark.anchors import SINK, Anchor
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.identity import Identity, identity_of
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.plan import PHYSICAL, Plan
 from headgate.parse.spark.term import Term
 
 _NUMBERS = re.compile(
@@ -26,7 +26,6 @@ _NUMBERS = re.compile(
 )
 _MOST_LISTED = 20
 _OF_A_SOURCE = re.compile(r"^s\d+\.(?P<name>.+)$", re.S)
-_PHYSICAL = ("physical", "formatted")
 _SAME = {"static": "source", "static_join": "join", "stream_join": "join"}
 
 
@@ -138,12 +137,18 @@ class _Meaning:
         A batch without data from one source is planned without it: plans of different batches,
         or one from before the start, are no proof unless one text printed them alike.
         """
-        if not (self.is_whole and other.is_whole) or self.operators == other.operators:
+        if not (self.is_whole and other.is_whole):
             return False
         if self.path == other.path and self.form == other.form:
-            return True
-        same = (self.form in _PHYSICAL) == (other.form in _PHYSICAL)
-        return same and not (self.is_started or other.is_started)
+            return self.operators != other.operators
+        same = (self.form in PHYSICAL) == (other.form in PHYSICAL)
+        comparable = same and not (self.is_started or other.is_started)
+        return comparable and self.words != other.words
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The operators alone: forms say keys differently."""
+        return tuple(word for word, *_ in self.operators)
 
 
 def _meaning(found: Printed) -> _Meaning:
