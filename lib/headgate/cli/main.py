@@ -9,6 +9,7 @@ from headgate.cli.group import Entry, LazyGroup, Settings, config_option
 
 COMMANDS = {
     "topology": Entry("headgate.cli.topology:command", "Show the graph of a pipeline."),
+    "landscape": Entry("headgate.cli.landscape:command", "Show all pipelines and their topics."),
     "capture": Entry("headgate.cli.capture:command", "Keep a version: in a file or in the store."),
     "diff": Entry("headgate.cli.diff:command", "Say what a restart of a new version would do."),
     "plan": Entry("headgate.cli.plan:command", "Plan a reset or a replay; nothing is changed."),

@@ -40,6 +40,19 @@ def only(landscape: Landscape, ids: Iterable[str]) -> Landscape:
     )
 
 
+def part(landscape: Landscape, ids: Iterable[str]) -> Landscape:
+    """Return the landscape with just these nodes, and facts only of what they belong to."""
+    kept = set(ids)
+    shown = only(landscape, kept)
+    pipelines = {n.pipeline for n in shown.nodes}
+    return replace(
+        shown,
+        pipelines=tuple(p for p in landscape.pipelines if p.name in pipelines),
+        topics=tuple(t for t in landscape.topics if t.id in kept),
+        groups=tuple(g for g in landscape.groups if g.node in kept or g.pipeline in pipelines),
+    )
+
+
 def _text(node: LandscapeNode) -> str:
     facts = (node.label, node.operator, node.pipeline or "", *map(str, node.details.values()))
     return " ".join(facts).lower()

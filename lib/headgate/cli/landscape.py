@@ -1,0 +1,151 @@
+"""`headgate landscape`: all pipelines joined by their topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from headgate.cli.drawing import EXPORTS, output_option, render_text, theme_option, write_out
+from headgate.cli.options import current_context, format_option, json_text, progress_console
+from headgate.errors import UnreachableError
+
+if TYPE_CHECKING:
+    from headgate.landscape.landscape import Landscape
+    from headgate.model.cluster import Cluster
+    from headgate.usecases.context import Context
+
+EPILOG = """\b
+SELECTOR picks what is shown, as dbt does; several are a union, a comma is an intersection:
+  orders, orders*     the pipeline, topic or group of that name, or a pattern
+  +orders  orders+2   with all that feeds it; with what lies up to two steps downstream
+  @orders             with all downstream of it, and all that feeds those
+  owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
+  status:running  state:unused|unread|unwritten|unowned|undeclared
+Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
+"""
+
+
+@click.command("landscape", epilog=EPILOG)
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
+@click.option("--path", "ends", nargs=2, metavar="FROM TO", help="Show how data gets from one to"
+              " another.")  # fmt: skip
+@click.option("--downstream", "start", metavar="NODE", help="Show what a change of it reaches.")
+@click.option(
+    "--level",
+    type=click.Choice(["pipelines", "internals"]),
+    default="pipelines",
+    show_default=True,
+    help="How much of each pipeline an export draws.",
+)
+@format_option(*EXPORTS)
+@theme_option()
+@output_option()
+def command(
+    selectors: tuple[str, ...],
+    exclude: tuple[str, ...],
+    ends: tuple[str, str] | None,
+    start: str | None,
+    level: str,
+    output: str,
+    theme: str,
+    file: str | None,
+) -> None:
+    """Show all pipelines, the topics between them, who reads how far behind, and loose ends."""
+    from headgate.usecases.show_landscape import show_landscape
+
+    if sum(map(bool, (selectors or exclude, ends, start))) > 1:
+        raise click.UsageError("selectors, --path and --downstream exclude each other")
+    context = current_context()
+    landscape = show_landscape(context, _cluster(context))
+    _warn(landscape)
+    if ends or start:
+        shown, said = _answer(landscape, ends, start, output, file)
+    else:
+        shown, said = _selected(landscape, selectors, exclude), None
+    write_out(said or _written(context, shown, level, output, theme, file), file)
+
+
+def _cluster(context: Context) -> Cluster | None:
+    """Kafka as it is now; without it the landscape says so and goes on."""
+    from headgate.usecases.read_cluster import read_cluster
+
+    if not context.registry.bootstrap_servers:
+        return None
+    try:
+        return read_cluster(context)
+    except UnreachableError as error:
+        progress_console().print(f"warning: {error}", markup=False, soft_wrap=True)
+        return None
+
+
+def _warn(landscape: Landscape) -> None:
+    console = progress_console()
+    for warning in landscape.warnings:
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+
+
+def _selected(
+    landscape: Landscape, selectors: tuple[str, ...], exclude: tuple[str, ...]
+) -> Landscape:
+    from headgate.landscape.select import part
+    from headgate.landscape.selector import select
+
+    if not selectors and not exclude:
+        return landscape
+    return part(landscape, select(landscape, " ".join(selectors), " ".join(exclude)))
+
+
+def _answer(
+    landscape: Landscape,
+    ends: tuple[str, str] | None,
+    start: str | None,
+    output: str,
+    file: str | None,
+) -> tuple[Landscape, str | None]:
+    """Return what to draw for a way or for what lies downstream, and what to say of it."""
+    from headgate.landscape import paths
+    from headgate.landscape.select import part
+    from headgate.landscape.selector import find
+    from headgate.views import landscape_json as as_json
+    from headgate.views import landscape_text as as_text
+
+    if ends:
+        path = paths.path_between(landscape, *(find(landscape, end) for end in ends))
+        drawn = part(landscape, path.between or frozenset[str]().union(path.back))
+        if output == "json":
+            return drawn, json_text(as_json.path_json(path, *ends)) + "\n"
+        said = as_text.path_text(path, *ends)
+    else:
+        assert start is not None
+        starts = find(landscape, start)
+        reach = paths.downstream(landscape, starts)
+        drawn = part(landscape, starts | reach.nodes.keys())
+        if output == "json":
+            return drawn, json_text(as_json.reach_json(reach, start)) + "\n"
+        said = as_text.reach_text(reach, start)
+    return drawn, render_text(said, file) if output == "text" else None
+
+
+def _written(
+    context: Context, shown: Landscape, level: str, output: str, theme: str, file: str | None
+) -> str | bytes:
+    match output:
+        case "text":
+            from headgate.views.landscape_text import landscape_text
+
+            return render_text(landscape_text(shown), file)
+        case "json":
+            from headgate.views.landscape_json import landscape_json
+
+            return json_text(landscape_json(shown)) + "\n"
+        case "openlineage":
+            from headgate.usecases.export_lineage import export_lineage
+
+            return export_lineage(context, [p.name for p in shown.pipelines])
+        case _:
+            from headgate.views.exports import export_landscape
+            from headgate.views.scene_landscape import Level
+
+            return export_landscape(shown, output, level=Level(level), theme=theme)

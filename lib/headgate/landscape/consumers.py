@@ -1,0 +1,102 @@
+"""Who reads which topic, and how far behind: consumer groups and Spark queries in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from headgate.landscape.lags import total
+from headgate.landscape.landscape import Landscape, LandscapeGroup, PartitionLag, PositionState
+from headgate.model.version import Engine
+
+WRONG = (PositionState.DATA_LOST, PositionState.BEYOND_END)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer:
+    """One reader of one topic. `name` is a pipeline's, or an undeclared group's id.
+
+    `kind` is the pipeline's engine or the group's type; `source` says where positions come from
+    (`group`, `checkpoint`, `progress`, None where there are none) and `at` when they were true
+    (None: as new as the cluster). `lag` sums the known partitions, None where none is known.
+    `node` is what to select in the landscape.
+    """
+
+    name: str
+    kind: str
+    topic: str
+    node: str
+    owner: str | None = None
+    group: str | None = None
+    declared: bool = True
+    source: str | None = None
+    at: str | None = None
+    positions: tuple[PartitionLag, ...] = ()
+
+    @property
+    def lag(self) -> int | None:
+        """The sum of the known lags."""
+        return total(self.positions)
+
+    @property
+    def lost(self) -> int:
+        """Offsets that were deleted before they were read."""
+        return sum(p.lost or 0 for p in self.positions)
+
+    @property
+    def wrong(self) -> tuple[PartitionLag, ...]:
+        """The positions that are no longer in their log."""
+        return tuple(p for p in self.positions if p.state in WRONG)
+
+
+def consumers(landscape: Landscape) -> tuple[Consumer, ...]:
+    """Return every reader of every topic: pipelines in the registry's order, then other groups.
+
+    A pipeline that reads a topic without a known position is listed with none.
+    """
+    return (*_of_pipelines(landscape), *_of_groups(landscape.groups))
+
+
+def _of_pipelines(landscape: Landscape) -> Iterator[Consumer]:
+    for p in landscape.pipelines:
+        by_topic = _by_topic(p.positions)
+        for topic in dict.fromkeys((*p.reads, *by_topic)):
+            yield Consumer(
+                name=p.name,
+                kind=p.engine.value,
+                topic=topic,
+                node=next(iter(p.nodes), f"{p.name}/pipeline"),
+                owner=p.owner,
+                group=p.group,
+                source=p.lag_from if topic in by_topic else None,
+                at=p.lag_at,
+                positions=by_topic.get(topic, ()),
+            )
+
+
+def _of_groups(groups: Iterable[LandscapeGroup]) -> Iterator[Consumer]:
+    for group in groups:
+        for topic, positions in _by_topic(group.positions).items():
+            if not group.is_declared:
+                yield Consumer(
+                    name=group.id,
+                    kind=group.type.value,
+                    topic=topic,
+                    node=group.node or f"group:{group.id}",
+                    group=group.id,
+                    declared=False,
+                    source="group",
+                    positions=positions,
+                )
+
+
+def _by_topic(positions: Iterable[PartitionLag]) -> dict[str, tuple[PartitionLag, ...]]:
+    found: dict[str, list[PartitionLag]] = {}
+    for p in positions:
+        found.setdefault(p.topic, []).append(p)
+    return {topic: tuple(parts) for topic, parts in found.items()}
+
+
+def is_spark(consumer: Consumer) -> bool:
+    """Whether tools that know only consumer groups cannot see it."""
+    return consumer.kind == Engine.SPARK

@@ -1,0 +1,188 @@
+"""The landscape for a terminal: pipelines, who reads what, loose ends, ways, who is affected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headgate.landscape.consumers import Consumer, consumers
+from headgate.landscape.landscape import (
+    Landscape,
+    LandscapeGroup,
+    LandscapePipeline,
+    LandscapeTopic,
+    PositionState,
+)
+from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused
+from headgate.landscape.paths import Path, Reach
+from headgate.views.labels import one_line
+from headgate.views.numbers import count, plural, size
+
+LISTED = 40
+"""Loose ends beyond this many are only counted."""
+
+
+def landscape_text(landscape: Landscape) -> RenderableType:
+    """Return the pipelines, the consumers with their lag, and the loose ends."""
+    parts: list[RenderableType] = [
+        _line(_summary(landscape)),
+        *_section("Pipelines", _pipelines(landscape.pipelines) if landscape.pipelines else None),
+        *_section("Consumers", _consumers(consumers(landscape))),
+        *_topics("Topics that nobody writes or reads", unused(landscape)),
+        *_topics("Topics that are written and never read", unread(landscape)),
+        *_topics("Internal topics that no known pipeline owns", unowned_topics(landscape)),
+        *_groups("Groups that no pipeline declares", undeclared_groups(landscape)),
+    ]
+    return Group(*parts)
+
+
+def path_text(path: Path, start: str, end: str) -> RenderableType:
+    """Return the way stop by stop, or why there is none."""
+    if path.exists:
+        more = "There are other ways, too." if path.has_more else "There is no other way."
+        return Group(*_steps(path.stops), _line(more))
+    none = _line(f"No data flows from {start} to {end}.")
+    if not path.back:
+        return Group(none, _line("None flows back, either."))
+    return Group(none, _line("It flows the other way:"), *_steps(path.back_stops))
+
+
+def reach_text(reach: Reach, start: str) -> RenderableType:
+    """Return what a change reaches, and whom to tell."""
+    if not reach.nodes:
+        return _line(f"Nothing lies downstream of {start}.")
+    rows = [
+        ("Pipelines", reach.pipelines),
+        ("Topics", reach.topics),
+        ("State stores", reach.stores),
+        ("Sinks", reach.sinks),
+        ("Groups", reach.groups),
+        *((f"Tell {owner}", names) for owner, names in reach.owners),
+        ("Nobody to tell", reach.unowned),
+    ]
+    table = _table()
+    for title, names in rows:
+        if names:
+            table.add_row(_line(title), _line(", ".join(map(one_line, names))))
+    return Group(_line(f"Downstream of {start}:"), table)
+
+
+def _summary(landscape: Landscape) -> str:
+    parts = (
+        plural(len(landscape.pipelines), "pipeline"),
+        plural(len(landscape.topics), "topic"),
+        plural(len(landscape.groups), "group"),
+    )
+    seen = f"; Kafka was read at {landscape.at}" if landscape.at else "; Kafka was not read"
+    return ", ".join(parts) + seen
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(one_line(text), style=style, overflow="fold")
+
+
+def _section(title: str, body: RenderableType | None) -> Iterator[RenderableType]:
+    if body is not None:
+        yield Text("")
+        yield Text(title, style="bold")
+        yield body
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, show_header=bool(heads), header_style="dim", pad_edge=False,
+                  padding=(0, 2, 0, 0))  # fmt: skip
+    for head in heads:
+        table.add_column(head, overflow="fold", justify="right" if head in NUMBERS else "left")
+    return table
+
+
+NUMBERS = frozenset({"lag", "partitions", "records", "size", "lost"})
+
+
+def _pipelines(pipelines: Iterable[LandscapePipeline]) -> Table:
+    table = _table("name", "engine", "owner", "status", "lag", "reads", "writes", "")
+    for p in pipelines:
+        table.add_row(
+            _line(p.name, "bold"), _line(p.engine.value), _line(p.owner or "-"),
+            _line(p.status or "-"), _line(count(p.lag)), _line(_names(p.reads)),
+            _line(_names(p.writes)), _line(p.note or "", "dim"),
+        )  # fmt: skip
+    return table
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown or "-"
+
+
+def _consumers(found: Sequence[Consumer]) -> Table | None:
+    if not found:
+        return None
+    table = _table("consumer", "kind", "topic", "partitions", "lag", "lost", "")
+    for c in found:
+        lost = count(c.lost) if c.lost else ""
+        table.add_row(
+            _line(c.name), _line(c.kind), _line(c.topic), _line(str(len(c.positions) or "-")),
+            _line(count(c.lag)), _line(lost, "bold red"), _line(remark(c), "dim"),
+        )  # fmt: skip
+    return table
+
+
+def remark(consumer: Consumer) -> str:
+    """Return what is to be said of a consumer's positions, in a few words."""
+    states = {p.state for p in consumer.positions}
+    words = [REMARKS[state] for state in REMARKS if state in states]
+    if not consumer.positions:
+        words.append("position not known")
+    if not consumer.declared:
+        words.append("undeclared")
+    return ", ".join(words)
+
+
+REMARKS = {
+    PositionState.DATA_LOST: "records were deleted before they were read",
+    PositionState.BEYOND_END: "position is after the log's end: the topic was made anew",
+    PositionState.NOT_LISTED: "Kafka lists no such partition",
+    PositionState.NO_OFFSET: "some partitions not read yet",
+}
+
+
+def _topics(title: str, topics: Sequence[LandscapeTopic]) -> Iterator[RenderableType]:
+    table = _table("topic", "partitions", "records", "size", "")
+    for t in topics[:LISTED]:
+        parts = str(t.partitions) if t.partitions is not None else "-"
+        about = f"perhaps of {', '.join(t.candidates)}" if t.candidates else ""
+        table.add_row(
+            _line(t.name), parts, count(t.records), size(t.bytes), _line(about, "dim")
+        )  # fmt: skip
+    yield from _section(f"{title} ({len(topics)})", table if topics else None)
+    yield from _rest(len(topics))
+
+
+def _groups(title: str, groups: Sequence[LandscapeGroup]) -> Iterator[RenderableType]:
+    table = _table("group", "type", "state", "lag", "reads")
+    for g in groups[:LISTED]:
+        topics = tuple(dict.fromkeys(p.topic for p in g.positions))
+        table.add_row(
+            _line(g.id), _line(g.type.value), _line(g.state), count(g.lag), _line(_names(topics))
+        )
+    yield from _section(f"{title} ({len(groups)})", table if groups else None)
+    yield from _rest(len(groups))
+
+
+def _rest(number: int) -> Iterator[RenderableType]:
+    if number > LISTED:
+        yield _line(f"and {number - LISTED} more: --format json lists all", "dim")
+
+
+def _steps(stops: Iterable[str]) -> Iterator[Text]:
+    for number, stop in enumerate(stops):
+        kind, _, name = stop.partition(":")
+        known = kind in ("topic", "pipeline", "group")
+        arrow = "  " if not number else "→ "
+        shown = Text(arrow, style="dim")
+        shown.append(f"{kind if known else 'node':<9}", style="dim")
+        yield shown.append(one_line(name if known else stop), style="bold")
