@@ -9,7 +9,13 @@ from dataclasses import replace
 from headgate.model.version import Version
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import Piece, PieceKind
-from headgate.parse.spark.event_log_version import LoggedQuery, LoggedRun, alone, queries
+from headgate.parse.spark.event_log_version import (
+    LoggedQuery,
+    LoggedRun,
+    alone,
+    known_runs,
+    queries,
+)
 from headgate.parse.version_file import fingerprint
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import gather
@@ -21,8 +27,9 @@ def read_history(
     """Return every distinct version in the evidence, oldest first; raises as `read_version` does.
 
     A run of an event log is a version where it differs from the run before; `captured_at` is the
-    run's start. Evidence of other kinds completes the newest one. A pipeline's name alone stands
-    for all its stored versions.
+    run's start. A run that failed before its first batch is none: what it read is not known.
+    Evidence of other kinds completes the newest one. A pipeline's name alone stands for all its
+    stored versions.
     """
     if stored := _stored(evidence, context):
         return stored
@@ -53,12 +60,10 @@ def _stored(evidence: Sequence[str], context: Context | None) -> tuple[Version, 
 def _runs(
     found: Gathered, query: str | None, newest: Version
 ) -> Iterator[tuple[LoggedQuery, LoggedRun]]:
-    """Yield the runs that show a plan, of the query that is meant or of all of its name."""
+    """Yield the runs of which most is known, of the query that is meant or of all of its name."""
     logs = [p.value for p in found.pieces if p.kind is PieceKind.EVENT_LOG]
     wanted = {newest.query_id} if query is None else {newest.query_id, query}
-    pairs = [
-        (q, r) for q in queries(logs) if {q.id, q.name} & wanted for r in q.runs if r.run.plans
-    ]
+    pairs = [(q, r) for q in queries(logs) if {q.id, q.name} & wanted for r in known_runs(q)]
     yield from sorted(pairs, key=lambda pair: pair[1].run.started_at or "")
 
 

@@ -14,7 +14,7 @@ from headgate.parse.spark.event_log import EventLog, read_event_log
 from headgate.parse.spark.event_log_events import KINDS
 from headgate.parse.spark.event_log_lines import holds_events, kind_of, split_lines
 from headgate.parse.spark.event_log_runs import condition, moment
-from headgate.parse.spark.event_log_version import logged_version, newest_planned, queries
+from headgate.parse.spark.event_log_version import logged_version, newest_known, queries
 
 SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 QUERY = "org.apache.spark.sql.streaming.StreamingQueryListener$Query"
@@ -230,9 +230,9 @@ def test_a_restart_that_failed_before_its_first_batch_is_said():
         errorClassOnException="E",
     )
     (query,) = queries([_read([*WHOLE, _started("r2"), failed])])
-    version = logged_version(query, newest_planned(query))
+    version = logged_version(query, newest_known(query))
     assert version.run.run_id == "r1"
-    assert "r2 failed before its first batch: E" in version.warnings[0]
+    assert "r2 failed (E) before it completed a batch" in version.warnings[0]
 
 
 def test_two_applications_in_one_log_are_both_read():

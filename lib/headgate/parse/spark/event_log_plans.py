@@ -20,16 +20,12 @@ _RANDOM = re.compile(rb"[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedPlan:
-    """One plan as Spark printed it; `batches` of the range first to last were seen with it.
-
-    Plans of equal `shape` differ only in what a batch changes.
-    """
+    """One plan as Spark printed it; `batches` of the range first to last were seen with it."""
 
     first_batch: int
     last_batch: int
     batches: int
     packed: bytes
-    shape: bytes
 
     @property
     def text(self) -> str:
@@ -66,7 +62,7 @@ class PlanLog:
         elif len(self._found) < MOST:
             packed = zlib.compress(plan, 1)
             self._found[key] = LoggedPlan(
-                first_batch=batch, last_batch=batch, batches=1, packed=packed, shape=key
+                first_batch=batch, last_batch=batch, batches=1, packed=packed
             )
         else:
             self.left_out += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.parse.spark.event_log import EventLog
@@ -104,7 +103,7 @@ def logged_of(found: Sequence[LoggedQuery], meant: Collection[str]) -> LoggedVer
     if not wanted:
         return None
     newest = max(wanted, key=lambda q: q.runs[-1].run.started_at or "")
-    return logged_version(newest, newest_planned(newest))
+    return logged_version(newest, newest_known(newest))
 
 
 def alone(query: LoggedQuery, found: LoggedRun) -> EventLog:
@@ -113,14 +112,25 @@ def alone(query: LoggedQuery, found: LoggedRun) -> EventLog:
     if PARTITIONS in query.pinned:
         pinned[_STATE_PARTITIONS] = query.pinned[PARTITIONS]
     run = replace(found.run, application=0, settings={**found.run.settings, **pinned})
-    if run.newest is None and (told := _told(query, run)):
-        run = replace(run, newest=told)
     return EventLog(path=found.path, applications=(found.application,), runs=(run,), events=1)
 
 
-def newest_planned(query: LoggedQuery) -> LoggedRun:
-    """Return the newest run that has a plan; the newest of all where none has."""
-    return next((r for r in reversed(query.runs) if r.run.plans), query.runs[-1])
+def newest_known(query: LoggedQuery) -> LoggedRun:
+    """Return the newest run that showed its plan and completed a batch.
+
+    A run that failed before may read other topics than the one before it under the very same plan:
+    what it would have been is not known. Where there is none, the newest with a report, else with
+    a plan, else the newest of all.
+    """
+    return (known_runs(query) or query.runs)[-1]
+
+
+def known_runs(query: LoggedQuery) -> tuple[LoggedRun, ...]:
+    """Return the runs of which most is known, oldest first."""
+    planned = tuple(r for r in query.runs if r.run.plans)
+    reported = tuple(r for r in query.runs if r.run.newest)
+    both = tuple(r for r in planned if r.run.newest)
+    return both or reported or planned
 
 
 def logged_version(query: LoggedQuery, found: LoggedRun) -> LoggedVersion:
@@ -137,7 +147,7 @@ def logged_version(query: LoggedQuery, found: LoggedRun) -> LoggedVersion:
     return LoggedVersion(
         run=run,
         plans=_plan(run),
-        reports=_reports(query, run),
+        reports=_reports(run),
         settings=kept,
         pinned=query.pinned,
         offset_log_version=int(version) if version in ("1", "2") else None,
@@ -157,31 +167,30 @@ def _size(plans: tuple[Plan, ...]) -> int:
     return max((len(p.nodes) for p in plans), default=0)
 
 
-def _reports(query: LoggedQuery, run: QueryRun) -> tuple[Report, ...]:
-    told = _told(query, run)
+def _reports(run: QueryRun) -> tuple[Report, ...]:
     try:
-        return read_reports([told] if told else [])
+        return read_reports([run.newest] if run.newest else [])
     except (ValueError, KeyError):
         return ()
 
 
-def _told(query: LoggedQuery, run: QueryRun) -> Mapping[str, Any] | None:
-    """Return the run's newest report; without one, that of the newest run with the same plan."""
-    shapes = {p.shape for p in run.plans}
-    others = (r.run for r in reversed(query.runs) if shapes & {p.shape for p in r.run.plans})
-    return next((r.newest for r in (run, *others) if r.newest is not None), None)
-
-
 def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
     newest = query.runs[-1].run
-    out = []
-    if newest is not found.run and not newest.plans:
-        why = f": {newest.error_class}" if newest.error_class else ""
-        what = "failed" if newest.exception else "logged no plan"
-        out.append(
-            f"{found.path}: the newest run {newest.run_id} {what} before its first batch{why};"
-            f" this is the version of run {found.run.run_id}"
-        )
-    elif not found.run.plans:
-        out.append(f"{found.path}: no plan of {newest.run_id} was logged")
-    return out
+    if newest is not found.run and newest.run_id != found.run.run_id:
+        ended = f"failed ({newest.error_class})" if newest.exception else "reported nothing"
+        if newest.newest is None:
+            ended += " before it completed a batch"
+        else:
+            ended = "logged no plan"
+        return [
+            f"{found.path}: the newest run {newest.run_id} {ended};"
+            f" this is the version of run {found.run.run_id}, which began {found.run.started_at}"
+        ]
+    missing = [
+        what
+        for what, there in (("plan", found.run.plans), ("progress", found.run.newest))
+        if not there
+    ]
+    return [f"{found.path}: run {newest.run_id} logged no {' and no '.join(missing)}"] * bool(
+        missing
+    )

@@ -208,13 +208,19 @@ def _whole(found: Any) -> int | None:
     return found if isinstance(found, int) else None
 
 
+def _topics(how: str, what: str, offsets: Any) -> tuple[str, ...]:
+    """Return the exact topics: those subscribed to; those assigned are those with offsets."""
+    if how == "Subscribe":
+        return tuple(sorted(t.strip() for t in what.split(",") if t.strip()))
+    return tuple(sorted(offsets)) if how == "Assign" and isinstance(offsets, dict) else ()
+
+
 def reported_source(found: Mapping[str, Any]) -> SourceFacts:
     """Return what one source of a progress report says; `offsets` are those at the batch's end."""
     described = mask_text(str(found.get("description", "")))
     if match := _SUBSCRIBED.search(described):
         what = match["what"]
-        exact = match["how"] == "Subscribe"
-        topics = tuple(sorted(t.strip() for t in what.split(",") if t.strip())) if exact else ()
+        topics = _topics(match["how"], what, offset_value(found.get("endOffset")))
         pattern = what if match["how"] == "SubscribePattern" else None
         return SourceFacts(
             format="kafka",
