@@ -35,7 +35,8 @@ import org.apache.kafka.streams.state.Stores;
  *   describe FOLDER               writes FOLDER/NAME.txt for each topology
  *   run NAME BOOTSTRAP KEY=VALUE  starts one; prints READY once it runs; ends when stdin ends
  *
- * Topic names begin with the setting `prefix`, none by default.
+ * Topic names begin with the setting `prefix`, none by default; `describe=FILE` writes the
+ * description of what is run.
  */
 public class TestApplication {
     static final Duration MINUTE = Duration.ofMinutes(1);
@@ -227,15 +228,19 @@ public class TestApplication {
 
     static void run(String name, String bootstrap, String[] rest) throws Exception {
         Properties p = settings(name);
+        Path described = null;
         p.put("bootstrap.servers", bootstrap);
         p.put("auto.offset.reset", "earliest");
         p.put("commit.interval.ms", "200");
         for (String word : rest) {
             int at = word.indexOf('=');
             if (word.startsWith("prefix=")) prefix = word.substring(at + 1);
+            else if (word.startsWith("describe=")) described = Path.of(word.substring(at + 1));
             else p.put(word.substring(0, at), word.substring(at + 1));
         }
-        KafkaStreams streams = new KafkaStreams(build(name, p), p);
+        Topology topology = build(name, p);
+        if (described != null) Files.writeString(described, topology.describe().toString());
+        KafkaStreams streams = new KafkaStreams(topology, p);
         streams.setUncaughtExceptionHandler(e -> {
             System.out.println("FAILED " + e);
             return org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse.SHUTDOWN_CLIENT;

@@ -35,7 +35,7 @@ def _is_empty_list(piece: Piece) -> bool:
 def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> None:
     """Raise EvidenceError where pieces of Spark and of Kafka Streams lie together."""
     ours = next((p for p in pieces if is_streams(p)), None)
-    spark = [p.path for p in pieces if p.kind not in {*KINDS, PieceKind.VERSION}]
+    spark = [p.path for p in pieces if p.kind not in {*KINDS, PieceKind.VERSION} and p.value != {}]
     theirs = next(iter((*spark, *checkpoints)), None)
     if ours is not None and theirs is not None:
         raise EvidenceError(

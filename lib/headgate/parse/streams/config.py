@@ -10,7 +10,7 @@ from typing import Any
 from headgate.parse.spark.secrets import mask
 
 _LOGGED = re.compile(r"\bStreamsConfig values:\s*$", re.M)
-_VALUE = re.compile(r"^\s+(?P<key>[a-z][\w.-]*) = (?P<value>.*)$")
+_VALUE = re.compile(r"^\s+(?P<key>[a-z][\w.-]*) = ?(?P<value>.*)$")
 _PROPERTY = re.compile(r"^\s*(?P<key>[A-Za-z][\w.-]*)\s*[=:]\s*(?P<value>.*?)\s*$")
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 OWN = frozenset(
