@@ -6,10 +6,11 @@ import io
 import itertools
 import re
 import stat
+import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from headgate.errors import EvidenceError, UnreachableError
 from headgate.gateway.addresses import is_uri
@@ -171,3 +172,27 @@ class _Guarded(io.RawIOBase):
         if not self.closed:
             self._stream.close()
         super().close()
+
+
+def zipped_logs(archive: zipfile.ZipFile, name: str) -> EventLogFiles | None:
+    """Return the log that an archive of a History Server holds, None where it holds none.
+
+    Of several attempts in one archive the last folder's files are taken, as of a rolling log.
+    """
+    members = [m.filename for m in archive.infolist() if not m.is_dir() and m.file_size]
+    folders = sorted({m.rpartition("/")[0] for m in members})
+    inside = [m for m in members if m.rpartition("/")[0] == folders[-1]] if folders else []
+    rolled = sorted(
+        (int(m["number"]), m["compact"] is not None, member)
+        for member in inside
+        if (m := _ROLLED.match(member.rpartition("/")[2]))
+    )
+    compacted = [i for i, (_, is_compact, _) in enumerate(rolled) if is_compact]
+    wanted = [member for *_, member in rolled[compacted[-1] if compacted else 0 :]] or inside
+    files = tuple(_File(f"{name} {m}", lambda m=m: _member(archive, m)) for m in wanted)  # type: ignore[misc]
+    files = tuple(f for f in files if _is_log(f))
+    return EventLogFiles(name, files) if files else None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> BinaryIO:
+    return archive.open(name)  # type: ignore[return-value]

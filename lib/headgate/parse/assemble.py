@@ -90,7 +90,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
-    logs = queries([*(p.value for p in _of(found, PieceKind.EVENT_LOG)), *(w.log for w in watched)])
+    logged_pieces = (*_of(found, PieceKind.EVENT_LOG), *_of(found, PieceKind.REST))
+    logs = queries([*(p.value for p in logged_pieces), *(w.log for w in watched)])
     chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
     plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)

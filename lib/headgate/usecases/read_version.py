@@ -30,6 +30,7 @@ from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.parse.spark.event_log_gather import Keep
+from headgate.parse.spark.rest import is_web
 from headgate.usecases.context import Context
 from headgate.usecases.read_watch import TOPIC, read_topic
 
@@ -61,6 +62,9 @@ def gather(
     """
     found = Gathered(keep=keep)
     for location in evidence:
+        if is_web(location):
+            found.pieces.append(_rest(location, found))
+            continue
         place = find(location, context.registry.file_systems if context else None)
         if place is not None:
             _gather(place, found)
@@ -125,6 +129,15 @@ def _piece(place: Place, found: Gathered) -> tuple[Piece | None, bytes]:
 def _event_log(files: EventLogFiles, found: Gathered) -> Piece:
     log = files.read(found.keep)
     return Piece(PieceKind.EVENT_LOG, files.path, log, log.warnings)
+
+
+def _rest(location: str, found: Gathered) -> Piece:
+    """Return what a UI or a History Server tells; its client is not imported for a file."""
+    from headgate.gateway.spark_rest import read_spark_rest
+
+    log, is_whole = read_spark_rest(location, found.keep)
+    kind = PieceKind.EVENT_LOG if is_whole else PieceKind.REST
+    return Piece(kind, log.path, log, log.warnings)
 
 
 def _packed(data: bytes) -> str | None:

@@ -1,0 +1,153 @@
+"""Read a running application's UI, or a History Server, through Spark's REST interface."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import IO, Any
+from urllib.parse import quote
+
+from headgate.errors import EvidenceError, NotFoundError
+from headgate.gateway.event_log_files import zipped_logs
+from headgate.gateway.web import Web
+from headgate.parse.spark.event_log import EventLog
+from headgate.parse.spark.event_log_gather import Keep
+from headgate.parse.spark.rest import RestAddress, read_rest, rest_address, wanted_executions
+from headgate.parse.spark.secrets import mask_text
+
+_PAGE = 1000
+_MOST_EXECUTIONS = 20_000
+_MOST_PLANS = 400
+_LARGEST_LOG = 2 << 30
+_SHOWN = 10
+
+
+def read_spark_rest(url: str, keep: Keep | None = None) -> tuple[EventLog, bool]:
+    """Return what an address tells of one application, and whether its event log was read.
+
+    A History Server hands out the event log; a running application's UI has the batches' plans.
+    Raises EvidenceError where the address is of something else or holds several applications (it
+    lists them), NotFoundError where there is no such application, UnreachableError where nothing
+    answers.
+    """
+    address = rest_address(url)
+    with closing(Web(address.base)) as web:
+        api = f"{web.base}/api/v1"
+        application, attempt = _application(web, address)
+        where = f"/api/v1/applications/{quote(application['id'], safe='')}"
+        where += f"/{attempt}" if attempt else ""
+        path = mask_text(f"{api}{where.removeprefix('/api/v1')}")
+        with tempfile.TemporaryFile() as file:
+            if (log := _event_log(web, where, path, file, keep)) is not None:
+                return log, True
+        return _live(web, application, where, path), False
+
+
+def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | None]:
+    """Return the application that is meant and its newest attempt's number, if it has one."""
+    try:
+        listed = web.json("/api/v1/applications")
+    except NotFoundError as error:
+        raise EvidenceError(
+            f"{web.base} has no Spark REST interface: expected the address of an application's UI"
+            " or of a History Server"
+        ) from error
+    found = [a for a in listed if _is_application(a)] if isinstance(listed, list) else []
+    if not isinstance(listed, list) or len(found) != len(listed):
+        raise EvidenceError(f"{web.base}/api/v1/applications is no list of Spark applications")
+    if address.application is not None:
+        found = [a for a in found if a["id"] == address.application] or _one(web, address)
+    elif not found:
+        raise EvidenceError(f"{web.base} knows no application")
+    if len(found) > 1:
+        raise EvidenceError(_several(web.base, found))
+    return found[0], address.attempt or _newest_attempt(found[0])
+
+
+def _one(web: Web, address: RestAddress) -> list[dict[str, Any]]:
+    """Ask for an application that the list does not show, as one of before its limit."""
+    found = web.json(f"/api/v1/applications/{quote(address.application or '', safe='')}")
+    return [found] if _is_application(found) else []
+
+
+def _is_application(found: Any) -> bool:
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("id"), str)
+        and isinstance(found.get("attempts"), list)
+    )
+
+
+def _newest_attempt(application: Mapping[str, Any]) -> str | None:
+    first = application["attempts"][0] if application["attempts"] else {}
+    found = first.get("attemptId") if isinstance(first, dict) else None
+    return str(found) if found is not None else None
+
+
+def _several(base: str, found: list[dict[str, Any]]) -> str:
+    shown = ", ".join(f"{a['id']} ({a.get('name')})" for a in found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return mask_text(
+        f"{base} has {len(found)} applications, say which: {base}/history/ID with one of"
+        f" {shown}{more}"
+    )
+
+
+def _event_log(
+    web: Web, where: str, path: str, file: IO[bytes], keep: Keep | None
+) -> EventLog | None:
+    """Return the event log that a History Server hands out; a UI's is an empty archive."""
+    try:
+        web.download(f"{where}/logs", file, _LARGEST_LOG)
+    except NotFoundError:
+        return None
+    file.seek(0)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            logs = zipped_logs(archive, path)
+            return logs.read(keep) if logs is not None else None
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise EvidenceError(f"{path}/logs is no archive that can be read: {error}") from error
+
+
+def _live(web: Web, application: Mapping[str, Any], where: str, path: str) -> EventLog:
+    environment = web.json(f"{where}/environment")
+    listed = list(_executions(web, where))
+    detailed = {}
+    wanted = wanted_executions(listed)
+    for number in wanted[-_MOST_PLANS:]:
+        try:
+            detailed[number] = web.json(
+                f"{where}/sql/{number}", {"details": "false", "planDescription": "true"}
+            )
+        except NotFoundError:
+            continue  # The UI keeps so many executions and forgets the oldest.
+    try:
+        return read_rest(
+            application,
+            environment if isinstance(environment, dict) else {},
+            listed,
+            {n: d for n, d in detailed.items() if isinstance(d, dict)},
+            path=path,
+        )
+    except ValueError as error:
+        raise EvidenceError(f"{path} is no answer of Spark's REST interface: {error}") from error
+
+
+def _executions(web: Web, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield every execution that the UI still has, without details and plans."""
+    for offset in range(0, _MOST_EXECUTIONS, _PAGE):
+        params = {
+            "details": "false",
+            "planDescription": "false",
+            "offset": offset,
+            "length": _PAGE,
+        }
+        page = web.json(f"{where}/sql", params)
+        if not isinstance(page, list):
+            raise EvidenceError(f"{web.base}{where}/sql is no list of executions")
+        yield from (e for e in page if isinstance(e, dict))
+        if len(page) < _PAGE:
+            return

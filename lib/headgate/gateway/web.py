@@ -1,0 +1,180 @@
+"""Ask an HTTP interface politely: time limits, size limits, and one sentence for each failure."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+import requests
+from requests.exceptions import RequestException
+
+from headgate.errors import EvidenceError, NotFoundError, UnreachableError
+from headgate.gateway.addresses import without_secret
+from headgate.parse.spark.secrets import mask_text
+
+CONNECT, ANSWER, WHOLE = 6.0, 30.0, 300.0
+"""Seconds: until it connects, until it says something more, until the answer is whole."""
+_LARGEST = 64 << 20
+_CHUNK = 256 << 10
+_REDIRECTS = 3
+_LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1)$")
+
+
+class Web:
+    """One interface at `base`, which may hold a user and a password; no message shows them."""
+
+    def __init__(self, base: str) -> None:
+        parts = urlsplit(base)
+        host = parts.netloc.rpartition("@")[2]
+        self.base = urlunsplit((parts.scheme, host, parts.path, "", ""))
+        self._session = requests.Session()
+        if parts.username is not None:
+            self._session.auth = (parts.username, parts.password or "")
+        if _LOOPBACK.match(parts.hostname or ""):
+            self._session.trust_env = False
+        self._session.headers["User-Agent"] = "headgate"
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._session.close()
+
+    def json(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON at a path below the base.
+
+        Raises NotFoundError where there is nothing, EvidenceError where it is no JSON, or asks for
+        a log-in, UnreachableError where nothing answers in time.
+        """
+        with self._answer(path, params) as answer:
+            data = bytearray()
+            for chunk in _chunks(answer):
+                data += chunk
+                if len(data) > _LARGEST:
+                    raise EvidenceError(
+                        f"{self._named(path)} answers more than {_LARGEST >> 20} MiB"
+                    )
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            kind = answer.headers.get("content-type", "no type").partition(";")[0]
+            what = "a web page, such as one to log in" if "html" in kind else f"no JSON ({kind})"
+            raise EvidenceError(
+                f"{self._named(path)} answers with {what}, so Spark's REST interface is not there"
+            ) from None
+
+    def download(self, path: str, into: IO[bytes], most: int) -> None:
+        """Write what is at a path into a file; raises like `json`."""
+        with self._answer(path, None) as answer:
+            if "html" in answer.headers.get("content-type", ""):
+                raise EvidenceError(f"{self._named(path)} answers with a web page")
+            size = 0
+            for chunk in _chunks(answer):
+                size += len(chunk)
+                if size > most:
+                    raise EvidenceError(f"{self._named(path)} is larger than {most >> 20} MiB")
+                into.write(chunk)
+
+    @contextmanager
+    def _answer(self, path: str, params: Mapping[str, Any] | None) -> Iterator[requests.Response]:
+        try:
+            with self._followed(self.base + path, params) as answer:
+                self._check(answer, path)
+                yield answer
+        except RequestException as error:
+            raise UnreachableError(f"{self.base} {_why(error)}") from error
+        except OSError as error:
+            raise UnreachableError(f"{self.base} stopped answering: {_line(error)}") from error
+
+    def _followed(self, url: str, params: Mapping[str, Any] | None) -> requests.Response:
+        """Follow redirects within the host; one that leads elsewhere leads to a log-in."""
+        for _ in range(_REDIRECTS + 1):
+            answer = self._session.get(
+                url, params=params, timeout=(CONNECT, ANSWER), stream=True, allow_redirects=False
+            )
+            if not answer.is_redirect:
+                return answer
+            to = urljoin(url, answer.headers.get("location", ""))
+            answer.close()
+            if urlsplit(to).hostname != urlsplit(url).hostname or "/api/v1" not in to:
+                where = mask_text(without_secret(to)).partition("?")[0]
+                raise EvidenceError(
+                    f"{self.base} redirects to {where}, probably to log in: name an address whose"
+                    " REST interface answers by itself, or USER:PASSWORD@ in it"
+                )
+            url, params = to, None
+        raise EvidenceError(f"{self.base} redirects for ever")
+
+    def _check(self, answer: requests.Response, path: str) -> None:
+        code = answer.status_code
+        if code in (401, 403, 407):
+            raise EvidenceError(
+                f"{self._named(path)} does not let us in ({code}): put USER:PASSWORD@ into the"
+                " address, or ask for the right to see it"
+            )
+        if code in (404, 410):
+            said = _said(answer)
+            raise NotFoundError(f"{self._named(path)} is not there{said}")
+        if code >= 500:
+            raise UnreachableError(f"{self._named(path)} failed with {code}{_said(answer)}")
+        if code != 200:
+            raise EvidenceError(f"{self._named(path)} answers {code}{_said(answer)}")
+
+    def _named(self, path: str) -> str:
+        return f"{self.base}{path}"
+
+
+def _chunks(answer: requests.Response) -> Iterator[bytes]:
+    deadline = time.monotonic() + WHOLE
+    for chunk in answer.iter_content(_CHUNK):
+        if time.monotonic() > deadline:
+            raise UnreachableError(f"{answer.url.partition('?')[0]} took longer than {WHOLE:.0f} s")
+        yield chunk
+
+
+def _said(answer: requests.Response) -> str:
+    """Return the first words of a plain answer; a page's are for browsers."""
+    if "text/plain" not in answer.headers.get("content-type", ""):
+        return ""
+    text = answer.raw.read(300, decode_content=True).decode("utf-8", "replace")
+    return f": {' '.join(text.split())}" if text.strip() else ""
+
+
+def _why(error: RequestException) -> str:
+    """Return what went wrong with a connection, in words."""
+    text = str(error)
+    if isinstance(error, requests.exceptions.SSLError):
+        if "WRONG_VERSION_NUMBER" in text or "record layer" in text:
+            return "does not speak TLS: try http://"
+        return (
+            "shows a certificate that is not trusted here: name its authority's file in"
+            " REQUESTS_CA_BUNDLE"
+        )
+    if isinstance(error, requests.exceptions.ProxyError):
+        return "is not reachable through the proxy: see HTTPS_PROXY and NO_PROXY"
+    if isinstance(error, requests.exceptions.Timeout):
+        return "did not answer in time"
+    if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):
+        return f"is no address: {_line(error)}"
+    for sign, words in _SIGNS.items():
+        if sign in text:
+            return words
+    return f"did not answer: {_line(error)}"
+
+
+def _line(error: Exception) -> str:
+    return mask_text(" ".join(str(error).split()))[:200]
+
+
+_SIGNS = {
+    "Connection refused": "refuses the connection: nothing listens there",
+    "Name or service not known": "has a name that is not known",
+    "Failed to resolve": "has a name that is not known",
+    "No route to host": "is not reachable from here",
+    "Network is unreachable": "is not reachable from here",
+    "BadStatusLine": "does not speak HTTP: try https://",
+    "Connection aborted": "ended the connection at once: try https:// in place of http://",
+}
