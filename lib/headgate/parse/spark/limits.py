@@ -9,7 +9,7 @@ from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 
 _CAPTURE = "`headgate capture module:function`"
-_PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch"))
+_PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch", "rest"))
 _FIXED_OPTIONS = frozenset(("local", "memory"))
 
 
