@@ -32,7 +32,7 @@ _SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.maxToStringFields": _UNCUT,
+    "spark.sql.debug.maxToStringFields": _UNCUT,
     "spark.sql.maxMetadataStringLength": _UNCUT,
     # `SELECT ... FROM json.`path`` would read the path for its schema.
     "spark.sql.runSQLOnFiles": "false",

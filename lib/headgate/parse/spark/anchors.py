@@ -10,10 +10,20 @@ from dataclasses import dataclass, field
 from headgate.parse.spark.expression import parse, references
 from headgate.parse.spark.relation import Exchange, Relation
 from headgate.parse.spark.resolve import Facts, Resolved, attribute_ids, conjuncts
+from headgate.parse.spark.user_functions import python_calls
 
 SINK = "sink"
 _MOST_MOVING = 32
-_FOLDED = frozenset(("project", "filter", "exchange", "sort"))
+_OBJECTS = frozenset(
+    (
+        "deserialize_to_object",
+        "serialize_from_object",
+        "append_columns",
+        "append_columns_with_object",
+    )
+)
+"""Steps between rows and objects: the optimiser takes pairs of them away."""
+_FOLDED = frozenset(("project", "filter", "exchange", "sort", "observe")) | _OBJECTS
 _RANDOM = re.compile(r"\b(?:rand|randn|uuid|monotonically_increasing_id|spark_partition_id)\(")
 
 
@@ -29,7 +39,11 @@ class Inlet:
     computed: dict[str, str] = field(default_factory=dict)
     required: Exchange | None = None
     wanted: list[Exchange] = field(default_factory=list)
-    sorts: int = 0
+    orders: list[str] = field(default_factory=list)
+    observed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: dict[str, None] = field(default_factory=dict)
+    user_functions: dict[str, None] = field(default_factory=dict)
+    inferred: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -108,17 +122,36 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     match relation.kind:
         case "project":
             inlet.computed.update({name: t.text for name, t in facts.computed})
+            _note_functions(inlet, relation)
             pending = _through(pending, relation)
         case "filter":
+            inlet.tables.update(dict.fromkeys(_tables(relation)))
+            _note_functions(inlet, relation)
             pending = [*pending, *_conditions(relation, facts)]
             # More than that in one stretch is no query that a person wrote: keep it linear.
             inlet.filters.update(dict.fromkeys(c.text for c in pending[_MOST_MOVING:]))
             pending = pending[:_MOST_MOVING]
         case "sort":
-            inlet.sorts += 1
+            inlet.orders = inlet.orders or [o.text for o in facts.orders] or ["?"]
+        case "observe":
+            name = relation.extra.get("name", "")
+            inlet.observed[name] = tuple(f.text for f in facts.functions)
         case "exchange":
             inlet.wanted.extend(e for e in relation.exchanges if e is not None)
     return _Visit(relation.inputs[0], visit.anchor, visit.slot, pending)
+
+
+def _note_functions(inlet: Inlet, relation: Relation) -> None:
+    texts = [relation.condition or "", *(c.text or "" for c in relation.outputs)]
+    for text in texts:
+        if ")#" in text:
+            inlet.user_functions.update(dict.fromkeys(python_calls(text)))
+
+
+def _tables(relation: Relation) -> list[str]:
+    """Return what the subqueries of a filter read."""
+    said = relation.extra.get("subquery_reads", "")
+    return said.split(", ") if said else []
 
 
 def _conditions(relation: Relation, facts: Facts) -> list[_Condition]:

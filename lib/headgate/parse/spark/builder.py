@@ -52,3 +52,16 @@ class Builder:
 
 
 Lowering = Callable[[PlanNode, list[Below], Builder], Below]
+
+
+def over(node: PlanNode, kind: str, inputs: list[Below], builder: Builder) -> Relation:
+    """Start a relation over its inputs; exchanges that wait below are its own."""
+    return Relation(
+        kind=kind,
+        inputs=tuple(b.relation for b in inputs),
+        outputs=builder.outputs(inputs[0]),
+        streaming=node.streaming,
+        name=node.name,
+        exchanges=tuple(b.exchange for b in inputs),
+        line=node.line,
+    )

@@ -48,6 +48,22 @@ def _derived(
         return {}
 
 
+def renumbered(
+    expected: Mapping[int, T], operators: Mapping[str, StatefulOperator], shape: Shape
+) -> dict[int, T]:
+    """Return what a plan implies by the numbers that the operators will have.
+
+    A plan that was made before its start is one of append mode, where a limit is an operator with
+    a number of its own; in complete mode it keeps no state.
+    """
+    out: dict[int, T] = {}
+    for node, operator in operators.items():
+        said = shape.anchors[node].facts.operator_id
+        if said is not None and said in expected and operator.operator_id is not None:
+            out[operator.operator_id] = expected[said]
+    return out
+
+
 def with_arguments(
     operators: Mapping[str, StatefulOperator], arguments: Mapping[int, tuple[str | None, ...]]
 ) -> dict[str, StatefulOperator]:

@@ -16,7 +16,7 @@ from headgate.parse.spark.sections import split_sections
 from headgate.parse.spark.streaming import settle_streaming, streaming_attributes
 from headgate.parse.spark.tree import read_section
 
-_KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical")
+_KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")
 
 
 @dataclass(frozen=True, slots=True)

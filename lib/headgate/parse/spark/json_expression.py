@@ -9,6 +9,12 @@ from headgate.parse.spark.json_names import NAMES, OPERATORS, SAFE_TEXT
 from headgate.parse.spark.plan import TypedColumn
 from headgate.parse.spark.type_names import interval_text, scala_type, sql_type
 
+_SUBQUERIES = {
+    "ListQuery": "list",
+    "ScalarSubquery": "scalar-subquery",
+    "Exists": "exists",
+    "LateralSubquery": "lateral-subquery",
+}
 Types = dict[int, TypedColumn]
 Part = tuple[str, Any]
 
@@ -108,13 +114,24 @@ def _composite(name: str, node: Mapping[str, Any], texts: list[str]) -> str:
         case "PythonUDF":
             return f"{node['name']}({', '.join(texts)})#{_id(node.get('resultId'))}"
         case "SortOrder":
-            return f"{texts[0]} ASC NULLS FIRST"
+            return f"{texts[0]} {_order(node)}"
+        case "InSubquery":
+            return f"{texts[0]} IN ({texts[-1]})"
+        case "ListQuery" | "ScalarSubquery" | "Exists" | "LateralSubquery":
+            return f"{_SUBQUERIES[name]}#{_id(node.get('exprId'))} []"
         case "CollectList" | "CollectSet":
             return f"{NAMES[name]}({', '.join(texts)}, 0, 0)"
         case "First" | "Last":
             return f"{name.lower()}({texts[0]}, {str(bool(node.get('ignoreNulls'))).lower()})"
     zone = [f"Some({node['timeZoneId']})"] if node.get("timeZoneId") else []
     return f"{NAMES.get(name, name.lower())}({', '.join([*texts, *zone])})"
+
+
+def _order(node: Mapping[str, Any]) -> str:
+    """Return `ASC NULLS FIRST`; a writer that says neither direction nor nulls means that."""
+    down = str(node.get("direction")).find("Descending") >= 0
+    last = str(node.get("nullOrdering")).find("NullsLast") >= 0
+    return f"{'DESC' if down else 'ASC'} NULLS {'LAST' if last else 'FIRST'}"
 
 
 def _aggregate(node: Mapping[str, Any], texts: list[str]) -> str:

@@ -15,6 +15,18 @@ _TABLE_OF_TOPICS = "kafka:"
 """What a capture writes for the address of a batch read of Kafka, which it does not make."""
 _V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
 EMPTY = "<empty>"
+_STREAMING_SCANS = (
+    "StreamingDataSourceV2ScanRelation",
+    "MicroBatchScan",
+    "ContinuousScan",
+    "RealTimeStreamScan",
+)
+_MADE_HERE = {
+    "Range": "range",
+    "OneRowRelation": "one row",
+    "InMemoryRelation": "cache",
+    "InMemoryTableScan": "cache",
+}
 
 
 def leaf(node: PlanNode, form: str) -> Relation:
@@ -23,8 +35,10 @@ def leaf(node: PlanNode, form: str) -> Relation:
         return _streaming_relation(node)
     if node.name in ("StreamingRelationV2", "StreamingDataSourceV2Relation"):
         return _streaming_v2(node)
-    if node.name in ("StreamingDataSourceV2ScanRelation", "MicroBatchScan", "ContinuousScan"):
+    if node.name in _STREAMING_SCANS:
         return _scan_v2(node)
+    if node.name in _MADE_HERE:
+        return _made_here(node)
     if node.name in ("LocalRelation", "LocalTableScan", "PlanLater"):
         return _local(node, form)
     return _relation(node)
@@ -84,6 +98,25 @@ def _scan_v2(node: PlanNode) -> Relation:
     found = next((f for word, f in _V2_FORMATS.items() if word in described), None)
     extra = {"format": found} if found else {}
     return _source(node, node.fields.get("Output") or columns, extra)
+
+
+def _made_here(node: PlanNode) -> Relation:
+    """Return rows that the query itself makes: `Range (0, 10, step=1, splits=Some(1))`.
+
+    One-line plans leave its only column out, which is always `id`.
+    """
+    said = node.argument() or node.detail
+    bounds = said.partition(", splits")[0].partition(")")[0].strip("( ") if said[:1] == "(" else ""
+    columns = node.fields.get("Output") or first_bracket(said)[1]
+    extra = {"format": _MADE_HERE[node.name]} | ({"path": f"({bounds})"} if bounds else {})
+    return Relation(
+        kind="static",
+        outputs=_columns(columns),
+        streaming=False,
+        name=node.name,
+        line=node.line,
+        extra=extra,
+    )
 
 
 def _local(node: PlanNode, form: str) -> Relation:

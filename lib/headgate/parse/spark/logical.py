@@ -5,31 +5,36 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.builder import Below, Builder, Lowering
+from headgate.parse.spark.builder import Below, Builder, Lowering, over
 from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import Column, Exchange, Relation, begins, column
+from headgate.parse.spark.relation import Column, Exchange, begins, column
+from headgate.parse.spark.row_operators import LOWERINGS as ROW_OPERATORS
+from headgate.parse.spark.row_operators import coalesce, function_name, without_addresses
 from headgate.parse.spark.words import first_bracket, listed, split
 
 UNKNOWN_DELAY = "?"
 MODES = frozenset(("Append", "Update", "Complete"))
 TIMEOUTS = frozenset(("NoTimeout", "ProcessingTimeTimeout", "EventTimeTimeout"))
 TIME_MODES = frozenset(("NoTime", "ProcessingTime", "EventTime"))
+INTERFACES = {"pandas": "pandas", "python_row": "row"}
+_OBJECT = re.compile(r"^(?P<column>obj#\d+): ")
+_INSTANCE = re.compile(r"^[\w.$]+@[0-9a-f]+$")
 _WATERMARK = re.compile(r"(?P<column>\S+#\d+\S*): [\w<>:,]+, (?P<delay>.+)$")
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def project(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Project [k#1, (v#2 * 2) AS w#3]`."""
     items = listed(node.fields.get("Output") or node.detail)
-    made = _over(node, "project", inputs, builder)
+    made = over(node, "project", inputs, builder)
     return builder.add(replace(made, outputs=tuple(map(column, items))))
 
 
 def filtered(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Filter (v#2 > 3)`."""
     below = inputs[0]
-    made = _over(node, "filter", inputs, builder)
-    added = builder.add(replace(made, condition=node.fields.get("Condition") or node.detail))
+    made = over(node, "filter", inputs, builder)
+    condition = without_addresses(node.fields.get("Condition") or node.detail)
+    added = builder.add(replace(made, condition=condition))
     added.partial, added.session = below.partial, below.session
     return added
 
@@ -40,7 +45,7 @@ def watermark(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     extra = {"column": match["column"].split(", ")[-1]} if match else {}
     if match and match["delay"] != UNKNOWN_DELAY:
         extra["delay"] = match["delay"]
-    return builder.add(replace(_over(node, "watermark", inputs, builder), extra=extra))
+    return builder.add(replace(over(node, "watermark", inputs, builder), extra=extra))
 
 
 def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
@@ -48,13 +53,13 @@ def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     parts = split(node.detail)
     both = parts if len(parts) > 1 else ["", *parts, ""]
     keys, results = listed(both[0]), listed(both[1])
-    made = _over(node, "aggregate", inputs, builder)
+    made = over(node, "aggregate", inputs, builder)
     return builder.add(replace(made, keys=tuple(keys), outputs=tuple(column(r) for r in results)))
 
 
 def distinct(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Distinct` is an aggregation by every column."""
-    made = _over(node, "aggregate", inputs, builder)
+    made = over(node, "aggregate", inputs, builder)
     keys = tuple(c.text or f"{c.name}#{c.id}" for c in made.outputs)
     return builder.add(replace(made, keys=keys))
 
@@ -62,7 +67,7 @@ def distinct(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Join LeftOuter, ((k#1 = k#2) AND ...)`; a hint may follow."""
     parts = split(node.detail)
-    made = _over(node, "join", inputs, builder)
+    made = over(node, "join", inputs, builder)
     return builder.add(
         replace(
             made,
@@ -76,12 +81,13 @@ def join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def joined(kind: str, inputs: list[Below], builder: Builder) -> tuple[Column, ...]:
     """Return the columns of a join: of the left side alone where it is semi or anti."""
     sides = inputs[:1] if kind in ("LeftSemi", "LeftAnti") else inputs
-    return tuple(c for side in sides for c in builder.outputs(side))
+    first, *others = (builder.outputs(side) for side in sides)
+    return first if not others else first + others[0]
 
 
 def union(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Union false, false`."""
-    return builder.add(_over(node, "union", inputs, builder))
+    return builder.add(over(node, "union", inputs, builder))
 
 
 def deduplicate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
@@ -89,85 +95,81 @@ def deduplicate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     within = "Within" in node.name
     kind = "deduplicate_within_watermark" if within else "deduplicate"
     _, keys, _ = first_bracket(node.detail)
-    return builder.add(replace(_over(node, kind, inputs, builder), keys=tuple(split(keys))))
+    return builder.add(replace(over(node, kind, inputs, builder), keys=tuple(split(keys))))
 
 
 def limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`GlobalLimit 4`; the local one beneath belongs to it."""
-    made = _over(node, "limit", inputs, builder)
+    made = over(node, "limit", inputs, builder)
     return builder.add(replace(made, extra={"limit": node.detail.strip()}))
 
 
-def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`Expand [[a, b], [c, d]], [x#1, y#2]`: its first projection stands for all."""
-    parts = split(node.argument())
-    first = listed(listed(parts[0])[0]) if parts and listed(parts[0]) else []
-    names = [begins(n) for n in listed(parts[1])] if len(parts) > 1 else []
-    outputs = tuple(
-        Column(n.id, n.name, column(t).text or t) for n, t in zip(names, first, strict=False)
-    )
-    made = _over(node, "project", inputs, builder)
-    return builder.add(replace(made, outputs=outputs or made.outputs, extra={"expand": "true"}))
-
-
-def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`Generate explode(x#1), [k#2], false, [col#3]`: more rows, and columns more."""
-    parts = split(node.argument())
-    made = _over(node, "generate", inputs, builder)
-    last = listed(parts[-1]) if parts and parts[-1].startswith("[") else []
-    call = parts[0] if parts else None
-    new = tuple(Column(begins(n).id, begins(n).name, call) for n in last)
-    return builder.add(replace(made, outputs=(*made.outputs, *new), condition=call))
-
-
 def map_groups(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`FlatMapGroupsInPandasWithState f(...), [k#1], [out#2], [StructField(...)], Update, ...`."""
+    """`FlatMapGroupsInPandasWithState f(...), [k#1], [out#2], [StructField(...)], Update, ...`.
+
+    The typed one makes an object: `FlatMapGroupsWithState f, ..., [k#1], [v#2], obj#3: Long, ...`.
+    """
     parts = split(node.argument())
     lists = [p for p in parts if p.startswith("[")]
-    extra = {"function": parts[0].split("(")[0] if parts else ""}
+    extra = {"function": function_name(parts[0]) if parts else ""}
     if timeout := next((p for p in parts if p in TIMEOUTS), None):
         extra["timeout"] = timeout
     if mode := next((p for p in parts if p in MODES), None):
         extra["output_mode"] = mode
     if states := next((p for p in lists if "StructField(" in p), None):
         extra["state_type"] = states
-    made = _over(node, "map_groups", inputs, builder)
-    outputs = tuple(begins(o) for o in listed(lists[1])) if len(lists) > 1 else made.outputs
+    elif typed := next((p for p in parts if p.startswith("class[")), None):
+        extra["state_type"] = typed.removeprefix("class")
+    made = over(node, "map_groups", inputs, builder)
+    outputs = _object(parts) or (tuple(map(begins, listed(lists[1]))) if len(lists) > 1 else ())
     keys = tuple(listed(lists[0])) if lists else ()
-    return builder.add(replace(made, keys=keys, outputs=outputs, extra=extra))
+    return builder.add(replace(made, keys=keys, outputs=outputs or made.outputs, extra=extra))
+
+
+def _object(parts: list[str]) -> tuple[Column, ...]:
+    """Return the object that a typed operator makes of `obj#3: scala.Tuple2`."""
+    return tuple(begins(m["column"]) for p in parts if (m := _OBJECT.match(p)))
 
 
 def transform_with_state(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`TransformWithStateInPySpark udf, 1, [k#1, c#2L], Update, NoTime, ...`.
+    """`TransformWithStateInPySpark udf, 1, [k#1, c#2L], Update, NoTime, pandas, ...`.
 
     A logical plan says how many of the first input columns are keys, a physical one lists them.
-    An initial state that is absent shows as a second input without columns.
+    An initial state that is absent shows as a second input without columns. The typed one is
+    `TransformWithState ..., [k#1], [v#2], Counter@1f, NoTime, Update, ..., obj#3: Long`.
     """
     parts = split(node.argument())
     lists = [p for p in parts if p.startswith("[")]
-    extra = {"function": parts[0].split("(")[0] if parts else ""}
+    outputs = _object(parts)
+    called = parts[0] if parts else ""
+    if outputs:
+        called = next((p for p in parts if _INSTANCE.match(p)), "")
+    extra = {"function": function_name(called)}
     if mode := next((p for p in parts if p in MODES), None):
         extra["output_mode"] = mode
     if time := next((p for p in parts if p in TIME_MODES), None):
         extra["time_mode"] = time
-    made = _over(node, "transform_with_state", inputs, builder)
+    if rows := next((p for p in parts if p in INTERFACES), None):
+        extra["interface"] = INTERFACES[rows]
+    made = over(node, "transform_with_state", inputs, builder)
     if len(parts) > 1 and parts[1].isdigit():
         given = builder.outputs(inputs[0])[: int(parts[1])]
         keys = tuple(f"{c.name}#{c.id}" for c in given)
-        outputs = lists[0] if lists else ""
+        lists = ["", *lists]
     else:
         keys = tuple(listed(lists[0])) if lists else ()
-        outputs = lists[1] if len(lists) > 1 else ""
-    columns = tuple(begins(o) for o in listed(outputs))
+    columns = outputs or tuple(map(begins, listed(lists[1]))) if len(lists) > 1 else outputs
     return builder.add(replace(made, keys=keys, outputs=columns or made.outputs, extra=extra))
 
 
 def repartition(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`RepartitionByExpression [k#1], 5`, `Repartition 5, true`: what the user asked for."""
     parts = split(node.detail)
+    if node.name == "Repartition" and "false" in parts:
+        return coalesce(node, inputs, builder)
     keys = tuple(listed(parts[0])) if parts and parts[0].startswith("[") else ()
     count = next((int(p) for p in parts if p.isdigit()), None)
-    made = _over(node, "exchange", inputs, builder)
+    made = over(node, "exchange", inputs, builder)
     wanted = Exchange(keys=keys, partitions=count, required=False)
     return builder.add(replace(made, exchanges=(wanted,)))
 
@@ -175,7 +177,7 @@ def repartition(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def python_udf(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`ArrowEvalPython [f(v#1)#2], [pythonUDF0#3], 101`."""
     lists = [p for p in split(node.argument()) if p.startswith("[")]
-    made = _over(node, "project", inputs, builder)
+    made = over(node, "project", inputs, builder)
     if len(lists) < 2:
         return builder.add(made)
     calls, names = listed(lists[0]), map(begins, listed(lists[1]))
@@ -194,52 +196,25 @@ def sink(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     return inputs[0]
 
 
-def map_rows(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """Operators that run a function over rows: columns anew, one input."""
-    made = _over(node, _SNAKE.sub("_", node.name).lower().removesuffix("_exec"), inputs, builder)
-    lists = [p for p in split(node.argument()) if p.startswith("[")]
-    outputs = tuple(begins(o) for o in listed(lists[-1])) if lists else made.outputs
-    return builder.add(replace(made, outputs=outputs))
-
-
-def passed(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """An operator that keeps its input's columns: `Sort`, `Window`, `Sample`."""
-    kind = _SNAKE.sub("_", node.name).lower()
-    return builder.add(_over(node, kind, inputs, builder))
-
-
 def unknown(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """Whatever has no known name becomes a node, never an error."""
     builder.warnings.append(f"line {node.line}: operator {node.name!r} is not known")
-    return builder.add(_over(node, "unknown", inputs, builder))
-
-
-def _over(node: PlanNode, kind: str, inputs: list[Below], builder: Builder) -> Relation:
-    """Start a relation over its inputs; exchanges that wait below are its own."""
-    return Relation(
-        kind=kind,
-        inputs=tuple(b.relation for b in inputs),
-        outputs=builder.outputs(inputs[0]),
-        streaming=node.streaming,
-        name=node.name,
-        exchanges=tuple(b.exchange for b in inputs),
-        line=node.line,
-    )
+    return builder.add(over(node, "unknown", inputs, builder))
 
 
 LOWERINGS: dict[str, Lowering] = {
+    **ROW_OPERATORS,
     "Project": project,
     "Filter": filtered,
     "EventTimeWatermark": watermark,
     "Aggregate": aggregate,
     "Distinct": distinct,
     "Join": join,
-    "Union": union,
+    **dict.fromkeys(("Union", "SequentialStreamingUnion"), union),
+    **dict.fromkeys(("UpdateEventTimeWatermarkColumn", "UpdateEventTimeColumn"), watermark),
     "Deduplicate": deduplicate,
     "DeduplicateWithinWatermark": deduplicate,
     "GlobalLimit": limit,
-    "Expand": expand,
-    "Generate": generate,
     "RepartitionByExpression": repartition,
     "RebalancePartitions": repartition,
     "Repartition": repartition,
@@ -260,21 +235,4 @@ LOWERINGS: dict[str, Lowering] = {
         ),
         sink,
     ),
-    **dict.fromkeys(
-        (
-            "MapInPandas",
-            "MapInArrow",
-            "PythonMapInArrow",
-            "MapPartitions",
-            "MapElements",
-            "DeserializeToObject",
-            "SerializeFromObject",
-            "AppendColumns",
-            "FlatMapGroupsInPandas",
-            "MapGroups",
-            "ArrowEvalPythonUDTF",
-        ),
-        map_rows,
-    ),
-    **dict.fromkeys(("Sort", "Window", "Sample", "TypedFilter", "Coalesce", "Tail"), passed),
 }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from headgate.parse.spark import logical, physical
 from headgate.parse.spark.builder import Below, Builder, Lowering
+from headgate.parse.spark.ctes import with_ctes_in_place
 from headgate.parse.spark.leaves import leaf
 from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.relation import Query, Relation
+from headgate.parse.spark.subqueries import filtered_by_subqueries, note_tables
 
 MISSING = "(missing)"
 TRANSPARENT = frozenset(
@@ -31,9 +36,13 @@ TRANSPARENT = frozenset(
         "SessionWindowStateStoreRestore",
         "UpdatingSessions",
         "StateStoreRestoreExec",
-        "CollectMetrics",
         "CollectLimit",
-        "TableQueryStage",
+        "TableCacheQueryStage",
+        "InMemoryTableScan",
+        "PlanLater",
+        "WindowGroupLimit",
+        "SubqueryBroadcast",
+        "ReusedSubquery",
         "ReusedExchange",
         "ReusedQueryStage",
         "UnresolvedHint",
@@ -44,35 +53,68 @@ LOWERINGS: dict[str, Lowering] = {**logical.LOWERINGS, **physical.LOWERINGS}
 
 def lower(plan: Plan) -> Query:
     """Return the query of one plan; operators of no known name become `unknown` relations."""
+    plan = with_ctes_in_place(plan)
     builder = Builder(plan.form)
     done: dict[int, Below] = {}
     for index, node in plan.upwards():
         inputs = [done.pop(child) for child in node.children]
         done[index] = _lower_node(node, inputs, builder)
-    if 0 in done:
-        builder.settle(done[0])
+    root = builder.settle(done[0]).relation if 0 in done else -1
     return Query(
         form=plan.form,
-        relations=tuple(builder.relations),
+        relations=_reached(builder.relations, root),
         sink=builder.sink,
         warnings=(*plan.warnings, *builder.warnings),
     )
+
+
+def _reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
+    """Return what leads to the root, in the same order: a subquery's relations do not."""
+    reached: set[int] = set()
+    stack = [root] if root >= 0 else []
+    while stack:
+        index = stack.pop()
+        if index not in reached:
+            reached.add(index)
+            stack.extend(relations[index].inputs)
+    if len(reached) == len(relations):
+        return tuple(relations)
+    order = sorted(reached)
+    place = {old: new for new, old in enumerate(order)}
+    moved = (relations[i] for i in order)
+    return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)
 
 
 def _lower_node(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     if not inputs and node.name not in _WITH_INPUTS:
         return builder.add(leaf(node, builder.form))
     inputs = [*inputs, *_missing(node, inputs, builder)]
-    if node.name in TRANSPARENT and len(inputs) == 1:
-        return inputs[0]
+    own = inputs[-_arity(node, len(inputs)) :]
+    subqueries = inputs[: len(inputs) - len(own)]
+    if node.name in TRANSPARENT and len(own) == 1:
+        return own[0]
+    if node.name == "LateralJoin":
+        return LOWERINGS[node.name](node, inputs, builder)
+    if subqueries and node.name == "Filter":
+        return filtered_by_subqueries(node, subqueries, own[0], builder)
     known = LOWERINGS.get(node.name, logical.unknown)
-    if node.name.endswith(_JOINS) and len(inputs) != 2:
+    if node.name.endswith(_JOINS) and len(own) != 2:
         known = logical.unknown
-    return known(node, inputs, builder)
+    lowered = known(node, own, builder)
+    note_tables(lowered, subqueries, builder)
+    return lowered
 
 
 _JOINS = ("Join", "CartesianProduct")
-_WITH_INPUTS = (LOWERINGS.keys() | TRANSPARENT) - {"ReusedExchange", "ReusedQueryStage"}
+_LEAVES_TOO = {
+    "ReusedExchange",
+    "ReusedQueryStage",
+    "InMemoryRelation",
+    "InMemoryTableScan",
+    "CTERelationRef",
+    "PlanLater",
+}
+_WITH_INPUTS = (LOWERINGS.keys() | TRANSPARENT) - _LEAVES_TOO
 
 
 def _missing(node: PlanNode, inputs: list[Below], builder: Builder) -> list[Below]:
@@ -83,3 +125,25 @@ def _missing(node: PlanNode, inputs: list[Below], builder: Builder) -> list[Belo
     builder.warnings.append(f"line {node.line}: an input of {node.name} is missing")
     absent = Relation(kind="unknown", name=MISSING, line=node.line)
     return [builder.add(absent) for _ in range(wanted - len(inputs))]
+
+
+def _arity(node: PlanNode, given: int) -> int:
+    """Return how many children are inputs; subqueries, which come before them, are none.
+
+    Operators of no known name keep all that they have.
+    """
+    if node.name in _MANY or (node.name not in LOWERINGS and node.name not in TRANSPARENT):
+        return given
+    return min(given, 2 if node.name.endswith(_TWO) else 1)
+
+
+_TWO = ("Join", "CartesianProduct", "CoGroup", "InPandas", "InArrow", "InPySpark")
+_MANY = frozenset(
+    (
+        "Union",
+        "SequentialStreamingUnion",
+        "FlatMapGroupsInPandasWithState",
+        "FlatMapGroupsWithState",
+        "TransformWithState",
+    )
+)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from headgate.parse.spark.anchors import Anchor, Inlet, Shape
 from headgate.parse.spark.relation import Query
 
-_STRUCTURE = ("formatted", "physical", "optimized", "json", "analyzed", "parsed")
-_FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "parsed")
+_STRUCTURE = ("formatted", "physical", "executed", "optimized", "json", "analyzed", "parsed")
+_FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "executed", "parsed")
 _WHOLE = ("json", "analyzed")
+_WRITTEN = ("analyzed", "parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,12 @@ def _form(shape: Shape) -> str:
 
 def _base(ordered: Sequence[Shape]) -> Shape:
     """Return the richest form that does not hide what an analysed one shows."""
-    whole = [s for s in ordered if _form(s) in _WHOLE]
+    whole = [s for s in ordered if _form(s) in _WHOLE and not s.resolved.query.hides_sources]
     for candidate in ordered:
         hides = bool(whole) and candidate.resolved.query.hides_sources
         if not hides and all(s.anchors.keys() <= candidate.anchors.keys() for s in whole):
             return candidate
-    return whole[0]
+    return whole[0] if whole else ordered[0]
 
 
 def _rank(shape: Shape, base: Shape) -> int:
@@ -68,6 +69,9 @@ def _merged(key: str, anchor: Anchor, shapes: Sequence[Shape]) -> Anchor:
         _inlet([a.inlets[slot] for a in same if slot < len(a.inlets)])
         for slot in range(len(anchor.inlets))
     ]
+    written = [s.anchors[key] for s in shapes if key in s.anchors and _form(s) in _WRITTEN]
+    for slot, inlet in enumerate(inlets):
+        inlet.inferred = _inferred(inlet, [a.inlets[slot] for a in written if slot < len(a.inlets)])
     relation = anchor.relation
     for other in same:
         if relation is not None and other.relation is not None:
@@ -85,6 +89,14 @@ def _merged(key: str, anchor: Anchor, shapes: Sequence[Shape]) -> Anchor:
     )
 
 
+def _inferred(inlet: Inlet, written: Sequence[Inlet]) -> frozenset[str]:
+    """Return the filters that the optimiser added; nothing where no analysed form tells."""
+    if not written:
+        return frozenset()
+    own = {f for w in written for f in w.filters}
+    return frozenset(f for f in inlet.filters if f.startswith("isnotnull(") and f not in own)
+
+
 def _inlet(same: Sequence[Inlet]) -> Inlet:
     """Let the forms complete each other; conditions are the first one's that has any.
 
@@ -98,7 +110,11 @@ def _inlet(same: Sequence[Inlet]) -> Inlet:
             out.computed.setdefault(name, text)
         out.required = out.required or inlet.required
         out.wanted = out.wanted or inlet.wanted
-        out.sorts = max(out.sorts, inlet.sorts)
+        out.orders = out.orders or inlet.orders
+        out.user_functions.update(inlet.user_functions)
+        out.tables.update(inlet.tables)
+        for name, calls in inlet.observed.items():
+            out.observed.setdefault(name, calls)
     return out
 
 

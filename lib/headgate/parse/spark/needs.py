@@ -8,18 +8,34 @@ from headgate.parse.spark.relation import Column, Query, Relation
 Needs = frozenset[int]
 
 
+_MAKING = frozenset(("project", "aggregate", "session_aggregate", "expand", "generate"))
+_PASSING = frozenset(("stream_join", "static_join", "join"))
+
+
 def needed(query: Query) -> tuple[Needs, ...]:
-    """Return, for each relation, the attribute numbers that something above or the sink uses."""
+    """Return which outputs of each relation something above or the sink uses.
+
+    It is known of relations that make columns and of a stream-stream join's inputs, and empty for
+    all others. Attribute numbers are unique in a plan: what is wanted so far, from the sink down,
+    is one set, so that deep plans of many columns stay linear.
+    """
     relations = query.relations
-    wanted: list[Needs] = [frozenset()] * len(relations)
-    if relations:
-        wanted[-1] = _ids(relations[-1].outputs)
+    out: list[Needs] = [frozenset()] * len(relations)
+    wanted = set(_ids(relations[-1].outputs)) if relations else set()
     for index in range(len(relations) - 1, -1, -1):
         relation = relations[index]
+        if relation.kind in _MAKING:
+            out[index] = _of(relation, wanted)
         for slot, below in enumerate(relation.inputs):
-            given = _ids(relations[below].outputs)
-            wanted[below] = _below(relation, wanted[index], slot, relations[below]) & given
-    return tuple(wanted)
+            wanted |= _below(relation, wanted, slot, relations[below])
+        if relation.kind == "stream_join":
+            for below in relation.inputs:
+                out[below] = _of(relations[below], wanted)
+    return tuple(out)
+
+
+def _of(relation: Relation, wanted: set[int]) -> Needs:
+    return frozenset(c.id for c in relation.outputs if c.id is not None and c.id in wanted)
 
 
 def _ids(columns: tuple[Column, ...]) -> Needs:
@@ -30,12 +46,19 @@ def _refs(*texts: str | None) -> Needs:
     return frozenset().union(*(references(t) for t in texts if t))
 
 
-def _below(relation: Relation, wanted: Needs, slot: int, below: Relation) -> Needs:
-    """Return what the relation needs of its input number `slot`."""
+def _below(relation: Relation, wanted: set[int], slot: int, below: Relation) -> Needs:
+    """Return what the relation needs of its input number `slot`, besides what it passes on."""
     match relation.kind:
         case "project":
             made = [c for c in relation.outputs if c.id in wanted or c.id is None]
             return _refs(*(c.text for c in made))
+        case "expand":
+            made = [c for c in relation.outputs if c.id in wanted]
+            return _refs(*relation.functions, *(c.text for c in made))
+        case "window":
+            return _refs(*relation.keys, *relation.right_keys, *relation.functions)
+        case "script" | "co_group":
+            return _ids(below.outputs)
         case "aggregate" | "session_aggregate":
             made = [c for c in relation.outputs if c.id in wanted or c.id is None]
             return _refs(*relation.keys, *relation.functions, *(c.text for c in made))
@@ -44,14 +67,15 @@ def _below(relation: Relation, wanted: Needs, slot: int, below: Relation) -> Nee
         case "map_groups" | "transform_with_state" | "unknown":
             return _ids(below.outputs)
         case "watermark":
-            return wanted | _refs(relation.extra.get("column"))
+            return _refs(relation.extra.get("column"))
     if relation.kind.startswith(("map_", "flat_", "append_", "serialize_", "deserialize_")):
         return _ids(below.outputs)
-    made_here = _refs(*(c.text for c in relation.outputs if c.id in wanted))
     own = _refs(relation.condition, *relation.keys, *relation.right_keys)
-    return wanted | own | made_here
+    if relation.kind in _PASSING or relation.outputs is below.outputs:
+        return own
+    return own | _refs(*(c.text for c in relation.outputs if c.id in wanted))
 
 
-def _by_position(outer: tuple[Column, ...], inner: tuple[Column, ...], wanted: Needs) -> Needs:
+def _by_position(outer: tuple[Column, ...], inner: tuple[Column, ...], wanted: set[int]) -> Needs:
     pairs = zip(outer, inner, strict=False)
     return frozenset(i.id for o, i in pairs if o.id in wanted and i.id is not None)

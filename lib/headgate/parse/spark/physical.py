@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark import logical
+from headgate.parse.spark import logical, row_operators
 from headgate.parse.spark.builder import Below, Builder, Lowering
-from headgate.parse.spark.plan import PlanNode
+from headgate.parse.spark.plan import PHYSICAL, PlanNode
 from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo, begins, column
 from headgate.parse.spark.words import listed, named, split
 
@@ -131,7 +131,7 @@ def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """A sort that the engine needs is no operator of the query; a global one is the user's."""
     parts = split(node.argument())
     if len(parts) > 1 and parts[1] == "true":
-        return logical.passed(node, inputs, builder)
+        return row_operators.sort(node, inputs, builder)
     return inputs[0]
 
 
@@ -262,12 +262,11 @@ def any_sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """A logical sort is always the user's."""
     return (
         sort(node, inputs, builder)
-        if builder.form in _PHYSICAL
-        else logical.passed(node, inputs, builder)
+        if builder.form in PHYSICAL
+        else row_operators.sort(node, inputs, builder)
     )
 
 
-_PHYSICAL = ("physical", "formatted")
 _JOIN_TYPES = frozenset(
     [
         "Inner",

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+PHYSICAL = frozenset(("physical", "formatted", "executed"))
+"""The forms that show exchanges and state stores."""
+
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
@@ -41,10 +44,11 @@ class PlanNode:
 class Plan:
     """A whole tree, flat, so that 5,000 operators need no recursion; node 0 is the root.
 
-    `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted` or `json`. `types` says
-    what attribute numbers are, where the form does (JSON alone does). `is_whole` is False where
-    the evidence was cut or is a part by its kind, as `codegen` is. `line` is where it begins,
-    `printed` the number of the `explain` in its text that printed it.
+    `form` is `parsed`, `analyzed`, `optimized`, `physical`, `formatted`, `json` or, for the JSON
+    of a physical plan, `executed`. `types` says what attribute numbers are, where the form does
+    (the JSON of a logical plan alone does). `is_whole` is False where the evidence was cut or is a
+    part by its kind, as `codegen` is. `line` is where it begins, `printed` the number of the
+    `explain` in its text that printed it.
     """
 
     form: str
@@ -63,4 +67,4 @@ class Plan:
     @property
     def is_physical(self) -> bool:
         """Whether exchanges and state stores show."""
-        return self.form in ("physical", "formatted")
+        return self.form in PHYSICAL

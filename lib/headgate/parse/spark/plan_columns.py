@@ -108,21 +108,22 @@ def _leaf(text: str, types: Types) -> Flowing:
 
 
 def _expanded(node: PlanNode, below: Columns, types: Types) -> Columns:
-    """Return an Expand's columns; those that begin there are nullable whatever makes them."""
+    """Return an Expand's columns; those that begin there are nullable, but for the grouping id."""
     parts = split(node.argument())
     if len(parts) < 2:
         return below
-    rows = listed(parts[0])
-    first = listed(rows[0]) if rows else []
+    rows = [listed(row) for row in listed(parts[0])]
     out = []
     for place, text in enumerate(listed(parts[-1])):
         found = column(text)
         if any(c.id == found.id for c in below):
             out.append(_made(text, below, types))
             continue
-        text_of = first[place] if place < len(first) else ""
-        value = typed(parse(text_of), lambda n: lookup(below, types, n))
-        out.append(Flowing(found.id, found.name, value.type, True, True))
+        texts = [row[place] for row in rows if place < len(row)]
+        value = typed(parse(texts[0] if texts else ""), lambda n: lookup(below, types, n))
+        number = bool(texts) and all(t.isdigit() for t in texts)
+        kind = "long" if _LONG.search(text) else value.type
+        out.append(Flowing(found.id, found.name, kind, not number, not number))
     return tuple(out)
 
 

@@ -94,12 +94,18 @@ def _arguments(node: PlanNode) -> list[str]:
 
 
 def _aggregate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
-    keys = listed(_arguments(node)[0])
+    keys = _keys(node)
     key = [place.field(k, inputs[0]) for k in keys]
     value = _buffers(node, inputs[0], place, {column(k).id for k in keys})
     if _format(node) == "1":
         value = [*key, *value]
     return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
+
+
+def _keys(node: PlanNode) -> list[str]:
+    """Return the grouping keys; a global aggregation has none and prints no list of them."""
+    first = _arguments(node)[0]
+    return listed(first) if first.startswith("[") else []
 
 
 def _format(node: PlanNode) -> str | None:

@@ -52,6 +52,8 @@ def _call(found: Term, parts: list[str]) -> str:
         return f"{found.name.replace('_', ' ')} {_duration(found)}".strip()
     if found.name == "from_json":
         return "from_json"
+    if found.name == "expand":
+        return "grouping id" if parts[0].isdigit() else parts[0]
     if found.name == "union" and len(set(parts)) == 1:
         return parts[0]
     if found.name == "count" and parts == ["1"]:
@@ -68,3 +70,8 @@ def _duration(found: Term) -> str:
         if int(size) and int(size) % length == 0:
             return f"{int(size) // length} {unit}"
     return f"{size} µs"
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a label of at most that many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -37,18 +37,25 @@ class Column:
     @property
     def is_computed(self) -> bool:
         """Whether more is done than pick or rename a column."""
-        if self.text is None or _BARE.match(self.text):
+        if self.text is None:
             return False
+        if match := _BARE.match(self.text):
+            # A Python function's call has a number too: `twice(v#1)#2`.
+            return match["name"].endswith(")") and "#" in match["name"]
         return not (self.id is None and _UNRESOLVED.match(self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A repartition; `required` is False for one that the user asked for."""
+    """A repartition; `required` is False for one that the user asked for.
+
+    `shuffles` is False for a coalesce, which only takes partitions together.
+    """
 
     keys: tuple[str, ...]
     partitions: int | None
     required: bool = True
+    shuffles: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +127,7 @@ def column(text: str) -> Column:
     >>> column("(v#1 * 2) AS w#7L")
     Column(id=7, name='w', text='(v#1 * 2)')
     """
-    if match := _ALIAS.match(text):
+    if " AS " in text and (match := _ALIAS.match(text)):
         return Column(int(match["id"]), match["name"], match["text"])
     if match := _BARE.match(text):
         return Column(int(match["id"]), match["name"], text)

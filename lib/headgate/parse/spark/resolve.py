@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.parse.spark import aggregates
 from headgate.parse.spark.expression import parse
 from headgate.parse.spark.needs import Needs, needed
-from headgate.parse.spark.relation import STATEFUL, Column, Query, Relation
+from headgate.parse.spark.plan import PHYSICAL
+from headgate.parse.spark.relation import STATEFUL, Column, Query, Relation, column
 from headgate.parse.spark.term import Term, term
+
+_ORDER = re.compile(r"^(?P<by>.*) (?P<way>ASC|DESC) NULLS (?P<nulls>FIRST|LAST)$", re.S)
+_RESULT = re.compile(r"\)#\d+$")
+_SPECIFIED = re.compile(r" windowspecdefinition\(.*\)$", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,7 @@ class Facts:
     `computed` are columns that are more than a pick, `after` those that an aggregation computes
     from its own results. `sides` are a join's conditions on one input alone: its number, the
     condition, the attributes; `stored` are the columns that a join keeps of each input.
-    `position` is a source's place among the plan's leaves.
+    `position` is a source's place among the plan's leaves. `orders` are a sort's or a window's.
     """
 
     operator_id: int | None = None
@@ -33,6 +39,7 @@ class Facts:
     stored: tuple[tuple[Term, ...], ...] = ()
     computed: tuple[tuple[str, Term], ...] = ()
     after: tuple[tuple[str, Term], ...] = ()
+    orders: tuple[Term, ...] = ()
 
 
 @dataclass(slots=True)
@@ -99,7 +106,7 @@ def is_stateful(relation: Relation, form: str) -> bool:
     """Whether the operator keeps state: a physical plan shows it, a logical one implies it."""
     if relation.kind not in STATEFUL:
         return False
-    if form in ("physical", "formatted"):
+    if form in PHYSICAL:
         return relation.state is not None
     return bool(relation.streaming) and "batch_limit" not in relation.extra
 
@@ -126,8 +133,19 @@ def _facts(index: int, relation: Relation, state: _State) -> Facts:
     match relation.kind:
         case "source" | "static":
             return _leaf(relation, state.positions.get(index, 0), state)
-        case "project" | "generate":
+        case "project":
             return _project(relation, state, state.needs[index])
+        case "expand":
+            return _expand(relation, state)
+        case "generate":
+            return _generate(relation, state)
+        case "window":
+            return _window(relation, state, number)
+        case "sort":
+            return Facts(orders=tuple(_order(k, state) for k in relation.keys))
+        case "observe":
+            calls = (column(f).text or f for f in relation.functions)
+            return Facts(functions=tuple(state.parse(c) for c in calls))
         case "aggregate" | "session_aggregate":
             return _aggregate(relation, state, state.needs[index], number)
         case "union":
@@ -149,7 +167,7 @@ def _facts(index: int, relation: Relation, state: _State) -> Facts:
 
 def _makes_new(relation: Relation) -> bool:
     return any(c.text is None for c in relation.outputs) and relation.kind.startswith(
-        ("map_", "flat_", "append_", "serialize_", "deserialize_")
+        ("map_", "flat_", "append_", "serialize_", "deserialize_", "script", "co_group")
     )
 
 
@@ -170,6 +188,56 @@ def _project(relation: Relation, state: _State, needs: Needs) -> Facts:
         if new.id is not None:
             state.terms[new.id] = found
     return Facts(computed=tuple((new.name, t) for new, t in made if _is_more(new, t)))
+
+
+def _expand(relation: Relation, state: _State) -> Facts:
+    """A row for each projection; a column that differs between them is all that it may be."""
+    rows = [state.parse(f) for f in relation.functions]
+    made = [(c, state.parse(c.text)) for c in relation.outputs if c.text is not None]
+    differing = iter(zip(*(r.args for r in rows), strict=False))
+    for new, found in made:
+        values = next(differing, ()) if new.name in relation.keys else (found,)
+        if new.id is not None:
+            state.terms[new.id] = found if len(values) < 2 else term("call", "expand", values)
+    _begin((c for c in relation.outputs if c.text is None), "expand", state)
+    return Facts(functions=tuple(rows))
+
+
+def _generate(relation: Relation, state: _State) -> Facts:
+    """Each column that a generator makes is the call; of several, that column of the call."""
+    call = state.parse(_RESULT.sub(")", relation.condition or ""))
+    new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
+    for made in new:
+        if made.id is not None:
+            state.terms[made.id] = call if len(new) == 1 else term("field", made.name, (call,))
+    return Facts(functions=(call,))
+
+
+def _window(relation: Relation, state: _State, number: int | None) -> Facts:
+    calls = tuple(state.parse(_SPECIFIED.sub("", f)) for f in relation.functions)
+    new = [c for c in relation.outputs if c.text is not None and c.text in relation.functions]
+    for made, call in zip(new, calls, strict=False):
+        if made.id is not None:
+            state.terms[made.id] = term("attribute", f"window.{call.text}")
+    orders = tuple(_order(k, state) for k in relation.right_keys)
+    return Facts(keys=tuple(map(state.parse, relation.keys)), functions=calls, orders=orders)
+
+
+def _order(text: str, state: _State) -> Term:
+    """Return `count#1L DESC NULLS LAST` with the column that it means; Spark's default unsaid."""
+    match = _ORDER.match(text)
+    if match is None:
+        return state.parse(text)
+    found = state.parse(match["by"])
+    usual = "FIRST" if match["way"] == "ASC" else "LAST"
+    nulls = "" if match["nulls"] == usual else f" NULLS {match['nulls']}"
+    return term("raw", f"{found.text} {match['way']}{nulls}", (found,))
+
+
+def _begin(columns: Iterable[Column], prefix: str, state: _State) -> None:
+    for new in columns:
+        if new.id is not None:
+            state.terms[new.id] = term("attribute", f"{prefix}.{new.name}")
 
 
 def _is_more(new: Column, found: Term) -> bool:
@@ -256,8 +324,9 @@ def conjuncts(found: Term) -> tuple[Term, ...]:
 
 
 def _join(relation: Relation, state: _State, number: int | None) -> Facts:
-    left, right = (_reach(state.columns(i)) for i in relation.inputs[:2])
+    streams = relation.kind == "stream_join"
     local = conjuncts(parse(relation.condition or ""))
+    left, right = _sides(relation, local, state)
     keys, right_keys = list(relation.keys), list(relation.right_keys)
     whole = conjuncts(state.parse(relation.condition or ""))
     lefts, rights = [state.parse(k) for k in keys], [state.parse(k) for k in right_keys]
@@ -282,7 +351,7 @@ def _join(relation: Relation, state: _State, number: int | None) -> Facts:
         right_keys=tuple(rights),
         conditions=tuple(rest),
         sides=tuple(sides),
-        stored=tuple(_stored(i, state) for i in relation.inputs),
+        stored=tuple(_stored(i, state) for i in relation.inputs) if streams else (),
     )
 
 
@@ -304,8 +373,18 @@ def _alone(
     return None
 
 
-def _reach(columns: Sequence[Column]) -> frozenset[int]:
-    return frozenset(c.id for c in columns if c.id is not None)
+def _sides(
+    relation: Relation, conditions: Sequence[Term], state: _State
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return which attributes of a join's conditions come from its left input, and its right."""
+    wanted = frozenset().union(*(attribute_ids(c) for c in conditions))
+    if not wanted:
+        return frozenset(), frozenset()
+    left, right = (
+        frozenset(c.id for c in state.columns(i) if c.id is not None and c.id in wanted)
+        for i in relation.inputs[:2]
+    )
+    return left, right
 
 
 def attribute_ids(found: Term) -> frozenset[int]:

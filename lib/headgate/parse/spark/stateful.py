@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
 from headgate.parse.spark.anchors import Anchor, Shape
+from headgate.parse.spark.plan import PHYSICAL
 from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
 from headgate.parse.spark.resolve import Facts
 from headgate.parse.spark.term import Term
@@ -66,11 +67,8 @@ def _is_stateful(anchor: Anchor, shape: Shape, mode: str | None) -> bool:
     if anchor.word == "limit" and mode == "Complete":
         return False
     if anchor.word == "limit" and relation.state is None and relation.name == "GlobalLimit":
-        return bool(relation.streaming) and shape.resolved.query.form not in _PHYSICAL
+        return bool(relation.streaming) and shape.resolved.query.form not in PHYSICAL
     return bool(relation.state) or bool(relation.streaming)
-
-
-_PHYSICAL = ("physical", "formatted")
 
 
 def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> StatefulOperator:
@@ -81,7 +79,7 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
     kind = OperatorKind(anchor.word)
     return StatefulOperator(
         kind=kind,
-        name=_BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind),
+        name=_name(relation, kind),
         operator_id=number,
         node=anchor.id,
         keys=_texts(facts.keys) if _has_keys(kind) else None,
@@ -96,6 +94,13 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         stores=_stores(kind, relation, state, anchor.id, number),
         extra=_extra(relation, state, facts),
     )
+
+
+def _name(relation: Relation, kind: OperatorKind) -> str | None:
+    """Return the engine's word; rows and pandas run in one node and are told apart by it."""
+    if relation.extra.get("interface") == "row":
+        return "transformWithStateInPySparkExec"
+    return _BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind)
 
 
 def _has_keys(kind: OperatorKind) -> bool:

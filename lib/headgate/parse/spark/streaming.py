@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from headgate.parse.spark.plan import PHYSICAL
 from headgate.parse.spark.relation import LEAVES, Query, Relation
 
 
@@ -49,10 +50,10 @@ class _View:
     def __init__(self, query: Query, known: Mapping[int, bool]) -> None:
         self.known = known
         inner = [r for r in query.relations if r.kind not in LEAVES]
-        logical = query.form not in ("physical", "formatted")
+        logical = query.form not in PHYSICAL
         self.marked = logical and any(r.streaming for r in inner)
         self.renamed = query.form in ("analyzed", "parsed") and any(
-            _renames(r, query.relations[r.inputs[0]]) for r in inner
+            _renames(r, query.relations[r.inputs[0]]) for r in inner if r.inputs
         )
 
     def streams(self, leaf: Relation, above: Relation | None) -> bool:

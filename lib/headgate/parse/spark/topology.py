@@ -8,21 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 from headgate.model.topology import Edge, Node, NodeKind, Topology
-from headgate.model.version import Sink, Source, StatefulOperator, StateStore
+from headgate.model.version import Function, Sink, Source, StatefulOperator, StateStore
 from headgate.parse.spark.anchors import SINK, Anchor, Inlet, Shape, node_id
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.readable import readable
-from headgate.parse.spark.relation import Exchange
+from headgate.parse.spark.inlet_nodes import inlet_nodes
+from headgate.parse.spark.operator_nodes import operator_node, said
 from headgate.parse.spark.stateful import JOIN_STORES
 
-_JOINS = {
-    "Inner": "join",
-    "LeftOuter": "left join",
-    "RightOuter": "right join",
-    "FullOuter": "full join",
-    "LeftSemi": "semi join",
-    "LeftAnti": "anti join",
-}
+_SINK_FUNCTIONS = ("foreach", "foreachBatch")
 
 
 @dataclass(slots=True)
@@ -38,6 +30,7 @@ class Known:
     sources: Mapping[str, Source]
     operators: Mapping[str, StatefulOperator]
     sink: Sink | None = None
+    functions: Sequence[Function] = ()
 
 
 def draw(shape: Shape, known: Known) -> Topology:
@@ -81,13 +74,15 @@ def _store_node(operator: str, store: StateStore, place: str) -> Node:
         "partitions": store.partitions,
         "format": store.format,
         "encoding": store.encoding,
+        "changelog": store.changelog,
+        "checkpoint_format": store.checkpoint_format,
     }
     return Node(
         id=node_id("store", operator, place),
         kind=NodeKind.STATE_STORE,
         operator="state_store",
         label=store.store,
-        details=_said(details),
+        details=said(details),
     )
 
 
@@ -97,12 +92,11 @@ def _schema(schema: Any) -> list[dict[str, Any]] | None:
     return [{"name": f.name, "type": f.type, "nullable": f.nullable} for f in schema.fields]
 
 
-def _said(details: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in details.items() if v not in (None, "", [], {}, ())}
+def sink_node(sink: Sink | None, functions: Sequence[Function] = ()) -> Node:
+    """Return the node of the sink, the root of every topology.
 
-
-def sink_node(sink: Sink | None) -> Node:
-    """Return the node of the sink, the root of every topology."""
+    Of `functions` the one that a foreach or a foreachBatch calls is named.
+    """
     sink = sink or Sink()
     details = {
         "format": sink.format,
@@ -110,14 +104,16 @@ def sink_node(sink: Sink | None) -> Node:
         "options": dict(sink.options),
         "output_mode": sink.output_mode,
         "partition_by": list(sink.partition_by or ()),
+        "function": next((f.name for f in functions if f.kind in _SINK_FUNCTIONS), None),
     }
     label = " ".join(t for t in (sink.format or "sink", sink.target) if t)
-    return Node(SINK, NodeKind.SINK, sink.format or "sink", label, details=_said(details))
+    return Node(SINK, NodeKind.SINK, sink.format or "sink", label, details=said(details))
 
 
 def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> None:
     """Draw one operator, its stores and the ways into it; what feeds it is drawn already."""
-    node = sink_node(known.sink) if anchor.id == SINK else _operator(anchor, known)
+    at_end = anchor.id == SINK
+    node = sink_node(known.sink, known.functions) if at_end else _operator(anchor, known)
     by_slot = {shape.anchors[i].slot: i for i in anchor.inputs}
     for slot, inlet in enumerate(anchor.inlets):
         _way(anchor.id, slot, inlet, by_slot.get(slot), drawing)
@@ -130,127 +126,17 @@ def _anchor(anchor: Anchor, shape: Shape, known: Known, drawing: _Drawing) -> No
 
 def _way(target: str, slot: int, inlet: Inlet, below: str | None, drawing: _Drawing) -> None:
     """Draw what lies between an operator and its input, upstream first."""
-    nodes = [
-        *(_exchange(target, f"{slot}.wanted{n}", e) for n, e in enumerate(inlet.wanted[::-1])),
-        *_filter(target, slot, inlet),
-        *_project(target, slot, inlet),
-        *_sort(target, slot, inlet),
-        *([_exchange(target, f"{slot}.required", inlet.required)] if inlet.required else []),
-    ]
-    ids = [n.id for n in nodes]
+    nodes = inlet_nodes(target, slot, inlet)
     for node in nodes:
         drawing.nodes[node.id] = node
-    chain = [*([below] if below else []), *ids, target]
+    chain = [*([below] if below else []), *(n.id for n in nodes), target]
     drawing.edges.extend(Edge(a, b) for a, b in pairwise(chain))
-
-
-def _exchange(target: str, slot: str, exchange: Exchange) -> Node:
-    keys = [_bare(k) for k in exchange.keys]
-    label = f"by {', '.join(keys)}" if keys else "to one" if exchange.partitions == 1 else "evenly"
-    details = {"keys": keys, "partitions": exchange.partitions, "required": exchange.required}
-    return Node(
-        node_id("exchange", target, slot), NodeKind.REPARTITION, "exchange", label, details=details
-    )
-
-
-def _bare(text: str) -> str:
-    return parse(text).text
-
-
-def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
-    if not inlet.filters:
-        return []
-    conditions = list(inlet.filters)
-    label = _short(" and ".join(_told(conditions)))
-    key = node_id("filter", target, slot)
-    details = {"conditions": conditions}
-    return [Node(key, NodeKind.TRANSFORM, "filter", label, details=details)]
-
-
-def _told(conditions: Sequence[str]) -> list[str]:
-    """Return what a person wrote: the optimiser's `isnotnull` only where there is nothing else."""
-    terms = [parse(c) for c in conditions]
-    written = [t for t in terms if not (t.kind == "call" and t.name == "isnotnull")]
-    return list(dict.fromkeys(readable(t) for t in written or terms))
-
-
-def _project(target: str, slot: int, inlet: Inlet) -> list[Node]:
-    if not inlet.computed:
-        return []
-    label = _short(", ".join(inlet.computed))
-    key = node_id("project", target, slot)
-    details = {"columns": dict(inlet.computed)}
-    return [Node(key, NodeKind.TRANSFORM, "project", label, details=details)]
-
-
-def _sort(target: str, slot: int, inlet: Inlet) -> list[Node]:
-    if not inlet.sorts:
-        return []
-    return [Node(node_id("sort", target, slot), NodeKind.TRANSFORM, "sort", "sort")]
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _operator(anchor: Anchor, known: Known) -> Node:
     if anchor.word in ("source", "static"):
         return _source(anchor, known.sources.get(anchor.id))
-    operator = known.operators.get(anchor.id)
-    details = _details(anchor, operator)
-    if anchor.word == "watermark":
-        details["watermark_delay"] = (anchor.relation.extra if anchor.relation else {}).get("delay")
-        details["watermark_column"] = anchor.facts.column.text if anchor.facts.column else None
-    label = _label(anchor)
-    return Node(anchor.id, NodeKind.TRANSFORM, anchor.word, label, details=_said(details))
-
-
-def _details(anchor: Anchor, operator: StatefulOperator | None) -> dict[str, Any]:
-    facts, relation = anchor.facts, anchor.relation
-    out: dict[str, Any] = {
-        "keys": [k.text for k in facts.keys],
-        "right_keys": [k.text for k in facts.right_keys],
-        "functions": [f.text for f in facts.functions],
-        "conditions": [c.text for c in facts.conditions],
-        "join_type": relation.join_type if relation else None,
-        "limit": relation.extra.get("limit") if relation else None,
-        "name": relation.name if relation and anchor.word == "unknown" else None,
-    }
-    if operator is not None:
-        out["operator_id"] = operator.operator_id
-        out["output_mode"] = operator.output_mode
-        out["watermark_column"] = operator.watermark_column
-        out["watermark_delay"] = operator.watermark_delay
-        out["timeout"] = operator.extra.get("timeout")
-        out["time_mode"] = operator.extra.get("time_mode")
-        if window := operator.window:
-            out["window"] = window.size_us if window.session_gap is None else window.session_gap
-            out["slide"] = window.slide_us
-            out["window_column"] = window.column
-    return out
-
-
-def _label(anchor: Anchor) -> str:
-    facts, relation = anchor.facts, anchor.relation
-    keys = ", ".join(map(readable, facts.keys))
-    match anchor.word:
-        case "aggregate" | "session_aggregate":
-            made = ", ".join(map(readable, facts.functions)) or "distinct"
-            return _short(f"{made} by {keys}" if keys else made)
-        case "stream_join" | "static_join":
-            kind = (relation.join_type if relation else None) or ""
-            return _short(f"{_JOINS.get(kind, kind)} on {keys}".strip())
-        case "deduplicate" | "deduplicate_within_watermark":
-            return _short(f"unique by {keys}")
-        case "watermark":
-            delay = relation.extra.get("delay", "") if relation else ""
-            column = readable(facts.column) if facts.column else ""
-            return _short(f"{column} {delay}".strip())
-        case "limit":
-            return f"limit {relation.extra.get('limit', '') if relation else ''}".strip()
-        case "unknown":
-            return relation.name if relation else "unknown"
-    return anchor.word.replace("_", " ")
+    return operator_node(anchor, known.operators.get(anchor.id))
 
 
 def _source(anchor: Anchor, source: Source | None) -> Node:
@@ -267,7 +153,7 @@ def _static_node(node: str, extra: Mapping[str, str]) -> Node:
     what = ", ".join(topics) or extra.get("path")
     label = " ".join(t for t in (extra.get("format", "static"), what) if t)
     kind = extra.get("format") or "static"
-    return Node(node, NodeKind.SOURCE, kind, label, details={**_said(kept), "static": True})
+    return Node(node, NodeKind.SOURCE, kind, label, details={**said(kept), "static": True})
 
 
 def source_node(node: str, source: Source) -> Node:
@@ -291,7 +177,7 @@ def source_details(source: Source) -> dict[str, Any]:
         "offsets": source.offsets,
         "columns": list(source.columns or ()),
     }
-    return {"position": source.position, **_said(details)}
+    return {"position": source.position, **said(details)}
 
 
 def numbered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Topology:

@@ -9,6 +9,8 @@ from headgate.parse.spark.plan import Plan
 
 _PYTHON = re.compile(r"(?P<name>[\w<>]+)\(")
 _SCALA = re.compile(r"\bUDF\(|\bscalaudf\(", re.IGNORECASE)
+_NUMBERED_CALL = re.compile(r"\)#\d+")
+_WORD_AT_END = re.compile(r"[\w<>.]+$")
 _EVALUATED = ("ArrowEvalPython", "BatchEvalPython", "ArrowAggregatePython", "AggregateInPandas")
 
 
@@ -22,3 +24,26 @@ def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:
             elif _SCALA.search(node.argument()):
                 found.add("UDF")
     return tuple(sorted(found))
+
+
+def python_calls(text: str) -> list[str]:
+    """Return the Python functions in an expression: `twice(v#1)#2` has a number of its own.
+
+    An attribute that is called like a call (`sum(v)#3`) has none within.
+    """
+    out = []
+    for match in _NUMBERED_CALL.finditer(text):
+        begin = _opening(text, match.start())
+        name = _WORD_AT_END.search(text[:begin]) if begin is not None else None
+        if name and "#" in text[begin : match.start()]:
+            out.append(name.group())
+    return out
+
+
+def _opening(text: str, closing: int) -> int | None:
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return at
+    return None

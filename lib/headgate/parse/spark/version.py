@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.model.version import Engine, Evidence, Sink, Source, StatefulOperator, Version
+from headgate.model.version import (
+    Engine,
+    Evidence,
+    Function,
+    Sink,
+    Source,
+    StatefulOperator,
+    Version,
+)
 from headgate.parse.spark.anchors import Shape
 from headgate.parse.spark.checkpoint import Checkpoint
-from headgate.parse.spark.expected import expected_arguments, expected_state, with_arguments
+from headgate.parse.spark.expected import (
+    expected_arguments,
+    expected_state,
+    renumbered,
+    with_arguments,
+)
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.merge import Merged, merge
 from headgate.parse.spark.newest import is_later, progress_of
@@ -63,15 +76,20 @@ def build_version(pieces: Pieces) -> Version:
     reported = report.sources if report else None
     is_newer = is_later(report, checkpoint)
     joined = join_sources(shape, session.sources, reported, checkpoint.sources, is_newer=is_newer)
+    planned = stateful_operators(shape, mode) if shape else {}
     arguments = expected_arguments(pieces.plans, seen)
+    stores = expected_state(pieces.plans, seen)
+    if shape:
+        arguments = renumbered(arguments, planned, shape)
+        stores = renumbered(stores, planned, shape)
     state = join_state(
-        with_arguments(stateful_operators(shape, mode), arguments) if shape else None,
-        expected_state(pieces.plans, seen),
+        with_arguments(planned, arguments) if shape else None,
+        stores,
         session.operators,
         checkpoint.operators,
     )
     sink = _sink(session, report, shape, mode)
-    drawn = _drawn(shape, joined.sources, state.operators, sink)
+    drawn = _drawn(shape, joined.sources, state.operators, sink, session.functions)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
@@ -110,6 +128,7 @@ def _drawn(
     sources: tuple[Source, ...] | None,
     operators: tuple[StatefulOperator, ...] | None,
     sink: Sink,
+    functions: Sequence[Function] = (),
 ) -> Sketch:
     """Draw the plan; where there is none, what can be said of the graph without it."""
     if shape is None:
@@ -118,6 +137,7 @@ def _drawn(
         sources={s.node: s for s in sources or () if s.node},
         operators={o.node: o for o in operators or () if o.node},
         sink=sink,
+        functions=functions,
     )
     return Sketch(draw(shape, known), sources, operators)
 
