@@ -74,3 +74,17 @@ def test_versions_of_an_older_store_count_as_observed(tmp_path):
         raw.execute("UPDATE alembic_version SET version_num = '0001'")
     with closing(open_store(url)) as store:
         assert [r.origin for r in store.versions.list("a")] == [Origin.OBSERVED]
+
+
+def test_all_running_says_what_running_says_of_each(store):
+    for pipeline, seen in (("a", 2), ("b", 0), ("c", 1)):
+        for number in range(3):
+            origin = Origin.OBSERVED if number < seen else Origin.CAPTURED
+            made = Version(engine=Engine.SPARK, name=f"{pipeline}{number}")
+            store.versions.add(pipeline, made, f"{pipeline}{number}", origin=origin)
+    for _ in range(2):
+        found = store.versions.all_running(["c", "a", "nowhere", "b"])
+        assert list(found) == ["c", "a", "b"]
+        assert found == {p: store.versions.running(p) for p in "cab"}
+    store.versions.add("a", Version(engine=Engine.SPARK, name="a9"), "a9", origin=Origin.OBSERVED)
+    assert store.versions.all_running(["a"])["a"].name == "a9"

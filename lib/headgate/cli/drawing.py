@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 EXPORTS = ("mermaid", "dot", "graphml", "svg", "png", "openlineage")
 _STDOUT = "-"
+WIDE = 1000
+"""Columns where no terminal sets any: tables then break no names for `grep`."""
 
 
 def theme_option() -> Callable[[F], F]:
@@ -57,9 +59,10 @@ def render_text(shown: RenderableType, file: str | None) -> str:
     from rich.console import Console
 
     to_file = file not in (None, _STDOUT)
+    plain = to_file or not sys.stdout.isatty()
     console = Console(
         highlight=False, soft_wrap=True, no_color=True if to_file else None,
-        force_terminal=False if to_file else None,
+        force_terminal=False if to_file else None, width=WIDE if plain else None,
     )  # fmt: skip
     with console.capture() as captured:
         console.print(shown)

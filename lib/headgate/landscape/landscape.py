@@ -120,7 +120,8 @@ class LandscapePipeline:
     are none; `lag_at` is when they were true (ISO 8601, UTC), None where that is not said: a
     group's are as new as the cluster's snapshot. `captured_at` is
     that of the version shown, None where there is no version yet. `status` is `running`,
-    `stopped`, `failed` or `unknown`, None where nobody watches it. `note` as for a node.
+    `stopped`, `failed` or `unknown`, None where nobody looked, and `status_why` the reason in one
+    sentence. `note` as for a node.
     """
 
     name: str
@@ -138,6 +139,7 @@ class LandscapePipeline:
     lag_at: str | None = None
     captured_at: str | None = None
     status: str | None = None
+    status_why: str | None = None
     note: str | None = None
 
 

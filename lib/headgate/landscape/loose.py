@@ -5,6 +5,7 @@ from __future__ import annotations
 from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
 from headgate.model.streams import internal_kind
 
+
 def is_internal_name(topic: str) -> bool:
     """Whether a topic is named like an internal one of Kafka Streams; proves no owner."""
     return internal_kind(topic) is not None

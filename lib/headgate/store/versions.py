@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -94,6 +95,25 @@ class Versions:
             row = _newest(connection, pipeline, Origin.OBSERVED) or _newest(connection, pipeline)
         return self.get(pipeline, row.number) if row else None
 
+    def all_running(self, pipelines: Iterable[str]) -> dict[str, Version]:
+        """Return what `running` says of each pipeline that has a version, in few queries."""
+        chosen: dict[str, VersionRow] = {}
+        for row in self.list():
+            known = chosen.get(row.pipeline)
+            if known is None or row.origin is Origin.OBSERVED or known.origin is row.origin:
+                chosen[row.pipeline] = row
+        wanted = [chosen[name] for name in dict.fromkeys(pipelines) if name in chosen]
+        return {row.pipeline: self._loaded(row) for row in wanted}
+
+    def _loaded(self, row: VersionRow) -> Version:
+        """A row never changes, so a version is read once as long as its pipeline keeps it."""
+        url = str(self._database.engine.url)
+        kept = _KEPT.get((url, row.pipeline))
+        if kept is None or kept[0] != row:
+            kept = row, self.get(row.pipeline, row.number)
+            _KEPT[url, row.pipeline] = kept
+        return kept[1]
+
     def get(self, pipeline: str, number: int) -> Version:
         """Return that version; NotFoundError says which ones there are."""
         with self._database.reading() as connection:
@@ -114,6 +134,8 @@ class Versions:
             return [_row(row) for row in connection.execute(query)]
 
 
+_KEPT: dict[tuple[str, str], tuple[VersionRow, Version]] = {}
+"""The running version of each pipeline of each store, as it was read last."""
 _LISTED = tuple(c for c in VERSIONS.c if c.name != "document")
 
 

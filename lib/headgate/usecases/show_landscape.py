@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from headgate.errors import HeadgateError
 from headgate.landscape.build import build
-from headgate.landscape.landscape import Landscape
+from headgate.landscape.landscape import Landscape, LandscapePipeline
 from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.read_activity import read_activity
 from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
 
@@ -37,16 +38,29 @@ def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
     }
     unseen = _applications(context, cluster, versions)
     landscape = build(context.registry, {**unseen, **fresh, **versions}, cluster)
-    return replace(landscape, warnings=(*landscape.warnings, *warnings))
+    return replace(
+        landscape,
+        pipelines=_with_status(context, landscape.pipelines),
+        warnings=(*landscape.warnings, *warnings),
+    )
+
+
+def _with_status(
+    context: Context, pipelines: tuple[LandscapePipeline, ...]
+) -> tuple[LandscapePipeline, ...]:
+    """Say how each pipeline was seen last, where somebody looked."""
+    seen = {name: a for name, a in read_activity(context).items() if a.looked_at}
+    return tuple(
+        replace(p, status=seen[p.name].state.value, status_why=seen[p.name].reason)
+        if p.name in seen
+        else p
+        for p in pipelines
+    )
 
 
 def _stored(context: Context) -> dict[str, Version]:
-    store = open_store(context.store_url)
-    try:
-        newest = {p.name: store.versions.running(p.name) for p in context.registry.pipelines}
-    finally:
-        store.close()
-    return {name: version for name, version in newest.items() if version is not None}
+    with closing(open_store(context.store_url)) as store:
+        return store.versions.all_running(p.name for p in context.registry.pipelines)
 
 
 def _applications(
