@@ -32,7 +32,7 @@ def test_kinds(data, kind):
     assert recognise(data, path="x").kind is kind
 
 
-@pytest.mark.parametrize("data", [b"", b"import os\n", b"\0\1\2", b"[1]", b'{"a":1}', b"{"])
+@pytest.mark.parametrize("data", [b"", b"import os\n", b"\0\1\2", b"[1]", b'{"a":"b"}', b"{"])
 def test_nothing_known(data):
     assert recognise(data, path="x") is None
 

@@ -111,7 +111,6 @@ def test_a_stored_version_without_a_name_has_its_pipelines(context):
 UNREAD = {
     b"\x28\xb5\x2f\xfd...": "packed with zstd, as event logs are",
     b'{"Event":"SparkListenerLogStart","Spark Version":"4.2.0"}\n': "an event log",
-    b"Topologies:\n   Sub-topology: 0\n": "the description of a Kafka Streams topology",
 }
 
 

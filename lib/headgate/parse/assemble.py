@@ -11,6 +11,7 @@ from headgate.model.version import Evidence, Version
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
+from headgate.parse.spark.event_log import EventLog
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.event_log_version import LoggedQuery, logged_of, queries
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
@@ -18,7 +19,12 @@ from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.session import Report, Session, read_reports, read_session
 from headgate.parse.spark.version import Pieces, build_version
 from headgate.parse.spark.watch import told_of
-from headgate.parse.streams.assemble import build_streams, check_one_engine, is_streams
+from headgate.parse.streams.assemble import (
+    build_streams,
+    check_one_engine,
+    is_streams,
+    is_weak,
+)
 from headgate.parse.streams.complete import completed_application
 
 
@@ -65,13 +71,21 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     check_one_engine(found.pieces, [path for path, _ in found.checkpoints])
     if any(map(is_streams, found.pieces)):
         return [build_streams(found.pieces, name=found.name, warnings=found.warnings)]
-    # An empty list may be one of internal topics; alone, or beside Spark's pieces, it says nothing.
-    empty = _of(found, PieceKind.INTERNAL_TOPICS)
-    if empty and not (found.checkpoints or len(found.pieces) > len(empty) or found.versions):
-        raise EvidenceError(f"{empty[0].path} is an empty list, which is no evidence")
-    found.warnings.extend(f"{p.path} is an empty list and says nothing" for p in empty)
-    found.pieces = [p for p in found.pieces if p not in empty]
+    weak = [p for p in found.pieces if is_weak(p)]
+    found.pieces = [p for p in found.pieces if p not in weak]
+    found.warnings.extend(f"{p.path} says nothing here and was not read" for p in weak)
+    if weak and found.is_empty:
+        raise EvidenceError(f"{weak[0].path} is evidence beside a topology's description only")
     return [build_version(_spark_pieces(found, query))] if _says_something(found) else []
+
+
+def logs_of(found: Gathered) -> list[EventLog]:
+    """Return what reads like an event log: event logs, answers of a REST interface, watches."""
+    return [
+        p.value.log if p.kind is PieceKind.WATCH else p.value
+        for p in found.pieces
+        if p.kind in (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
+    ]
 
 
 def _of(found: Gathered, kind: PieceKind) -> list[Piece]:
@@ -90,8 +104,7 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
-    logged_pieces = (*_of(found, PieceKind.EVENT_LOG), *_of(found, PieceKind.REST))
-    logs = queries([*(p.value for p in logged_pieces), *(w.log for w in watched)])
+    logs = queries(logs_of(found))
     chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
     plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)

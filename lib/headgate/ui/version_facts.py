@@ -12,6 +12,7 @@ from headgate.store.versions import VersionRow
 from headgate.ui import markup
 from headgate.ui.details import shown
 from headgate.ui.markup import Code, Rows
+from headgate.ui.streams_facts import streams_rows
 from headgate.ui.upload import as_uploaded
 from headgate.views.numbers import plural, short_time
 
@@ -47,6 +48,8 @@ def _rows(version: Version, row: VersionRow | None) -> Rows:
     at = row.captured_at if row else version.captured_at
     yield "Captured", short_time(at) if at else None
     yield "Engine", " ".join(filter(None, (version.engine.value, version.engine_version)))
+    yield "Graph", _parts(version)
+    yield from streams_rows(version.streams)
     yield "Output mode", version.output_mode or (sink.output_mode if sink else None)
     if version.stateful is not None:
         operators = plural(len(version.stateful), "operator")
@@ -56,6 +59,13 @@ def _rows(version: Version, row: VersionRow | None) -> Rows:
         yield "Last batch", progress.last_commit_batch
         yield "Oldest batch", progress.first_retained_batch
     yield "Query", Code(version.query_id) if version.query_id else None
+
+
+def _parts(version: Version) -> str:
+    topology = version.topology
+    parts = len(topology.subtopologies())
+    word = "sub-topology" if parts == 1 else "sub-topologies"
+    return f"{plural(len(topology.nodes), 'node')} in {parts} {word}"
 
 
 def _stores(version: Version) -> int:

@@ -24,9 +24,25 @@ AGGREGATIONS = frozenset(
         "transform_with_state",
         "count",
         "reduce",
+        "cogroup_aggregate",
+        "materialize",
+        "stateful_processor",
+        "suppress",
     }
 )
 """Operators that keep something for many records: drawn like aggregations."""
+
+JOINS = frozenset(
+    {
+        "union",
+        "merge",
+        "cogroup_merge",
+        "foreign_key_register",
+        "foreign_key_resolve",
+        "foreign_key_subscription",
+    }
+)
+"""Operators that bring several streams together, beside those that have it in their name."""
 
 
 def look_of(kind: str, operator: str) -> Look:
@@ -35,6 +51,6 @@ def look_of(kind: str, operator: str) -> Look:
         return BY_KIND[kind]
     if operator in NOT_READ:
         return Look.UNREAD
-    if "join" in operator or operator == "union":
+    if "join" in operator or operator in JOINS:
         return Look.JOIN
     return Look.AGGREGATION if operator in AGGREGATIONS else Look.PROJECTION

@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headgate.model.schema import Schema
+from headgate.model.streams import InternalTopic, StreamsApplication
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
 from headgate.parse.spark.limits import limits_of
@@ -30,6 +31,8 @@ def topology_text(version: Version) -> RenderableType:
         parts.append(_sources(version))
     if version.stateful:
         parts.append(_stores(version))
+    if version.streams is not None:
+        parts += _streams(version.streams)
     if open_ := limits_of(version):
         parts.append(_limits(open_))
     return Group(*parts)
@@ -128,6 +131,32 @@ def _stores(version: Version) -> Table:
                 _schema(store.value_schema),
             )
     return table
+
+
+def _streams(app: StreamsApplication) -> list[Table]:
+    """Return the stores with their changelogs, and the repartition topics, by exact name."""
+    on_cluster = {t.name: t for t in app.internal or ()}
+    stores = Table("store", "named by", "changelog", "records", title="State", title_justify="left")
+    for store in app.stores:
+        topic = store.changelog or f"(restored from {store.restored_from})"
+        _row(stores, store.name, _by(store.is_generated), topic, _records(on_cluster.get(topic)))
+    between = Table(
+        "repartition", "named by", "topic", "records", title="Repartitions", title_justify="left"
+    )
+    for found in app.repartitions:
+        records = _records(on_cluster.get(found.topic))
+        _row(between, found.name, _by(found.is_generated), found.topic, records)
+    return [table for table in (stores, between) if table.row_count]
+
+
+def _by(is_generated: bool) -> str:
+    return "Kafka Streams" if is_generated else "the code"
+
+
+def _records(topic: InternalTopic | None) -> str:
+    if topic is None or not topic.end_offsets:
+        return "?"
+    return str(sum(topic.end_offsets) - sum(topic.begin_offsets))
 
 
 def _schema(schema: Schema | None) -> str:

@@ -156,8 +156,14 @@ def test_contradictions_are_said():
 def test_an_empty_list_of_internal_topics_says_that_there_are_none():
     assert read(DESCRIBED, CONFIG, []).streams.internal == ()
     assert read(DESCRIBED, CONFIG).streams.internal is None
-    with pytest.raises(EvidenceError, match="empty list"):
-        read([])
+
+
+@pytest.mark.parametrize("data", [[], {"a": 1}])
+def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(data):
+    with pytest.raises(EvidenceError, match="file0 is evidence beside a topology's description"):
+        read(data)
+    plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()
+    assert "file0 says nothing here and was not read" in read(data, plan).warnings
 
 
 def test_empty_settings_are_nobodys():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from headgate.model.schema import Schema
 from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
+from headgate.parse.streams.limits import limits_of_streams
 
 _CAPTURE = "`headgate capture module:function`"
 _PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch", "rest"))
@@ -17,8 +18,10 @@ def limits_of(version: Version) -> tuple[str, ...]:
     """Return one sentence for each thing that is not known, and what would tell it; in fixed order.
 
     Nothing is a warning here: the evidence is sound and its kind holds no more. What is known to
-    be absent (a query without state) is no limit. For engines other than Spark it is empty.
+    be absent (a query without state) is no limit. For a consumer group it is empty.
     """
+    if version.streams is not None:
+        return limits_of_streams(version.streams)
     if version.engine is not Engine.SPARK:
         return ()
     return tuple(said for limit in _LIMITS if (said := limit(version)) is not None)

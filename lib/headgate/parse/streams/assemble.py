@@ -24,12 +24,15 @@ KINDS = frozenset(
 
 
 def is_streams(piece: Piece) -> bool:
-    """Whether a piece tells of a Kafka Streams application; an empty list tells nothing."""
-    return piece.kind in KINDS and not _is_empty_list(piece)
+    """Whether a piece by itself tells of a Kafka Streams application."""
+    return piece.kind in KINDS and not is_weak(piece)
 
 
-def _is_empty_list(piece: Piece) -> bool:
-    return piece.kind is PieceKind.INTERNAL_TOPICS and piece.value.internal == ()
+def is_weak(piece: Piece) -> bool:
+    """Whether a piece means something beside a description only: numbers by name, an empty list."""
+    if piece.kind is PieceKind.INTERNAL_TOPICS:
+        return not piece.value.internal
+    return piece.kind is PieceKind.INPUT_TOPICS
 
 
 def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> None:

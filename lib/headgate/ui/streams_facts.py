@@ -1,0 +1,41 @@
+"""What a version says of a Kafka Streams application as a whole."""
+
+from __future__ import annotations
+
+from headgate.model.streams import StreamsApplication
+from headgate.ui.markup import Code, Rows
+from headgate.views.numbers import plural
+
+
+def streams_rows(app: StreamsApplication | None) -> Rows:
+    """Return the rows of the panel; none for another engine."""
+    if app is None:
+        return
+    yield "Application id", Code(app.application_id) if app.application_id else "not known"
+    yield "Group protocol", app.protocol
+    yield "State", _stores(app)
+    if app.repartitions:
+        yield (
+            "Repartitions",
+            _named(len(app.repartitions), sum(r.is_generated for r in app.repartitions)),
+        )
+    if app.internal is not None:
+        yield "Internal topics", len(app.internal)
+    if app.config:
+        yield "Settings", [Code(f"{k}: {v}") for k, v in sorted(app.config.items())][:12]
+
+
+def _stores(app: StreamsApplication) -> str:
+    if not app.described and not app.stores:
+        return "not known"
+    return (
+        f"{plural(len(app.stores), 'store')}{_generated(sum(s.is_generated for s in app.stores))}"
+    )
+
+
+def _named(count: int, generated: int) -> str:
+    return f"{count}{_generated(generated)}"
+
+
+def _generated(count: int) -> str:
+    return f", {count} under a generated name" if count else ""
