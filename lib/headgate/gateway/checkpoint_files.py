@@ -72,7 +72,7 @@ class _Listing:
         """Return every name that matters, relative to the checkpoint."""
         self.offsets, self.commits = together(self.folder, self.files_of, ["offsets", "commits"])
         return [
-            *self.files_of(""),
+            *(f"{e.name}/" if e.is_folder else e.name for e in self._entries("")),
             *(f"offsets/{n}" for n in self.offsets),
             *(f"commits/{n}" for n in self.commits),
             *self._sources(),

@@ -163,6 +163,12 @@ def _advanced(
         return sources
     old = before.offsets if before else tuple((name, None) for name, _ in log.offsets)
     if len(old) != len(log.offsets) or len(sources) != len(old):
+        if log.version == 1 and len(old) != len(log.offsets):
+            # No query goes on with another number of them: one of the files is broken off.
+            reader.warn(
+                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources,"
+                f" {batch - 1} has {len(old)}"
+            )
         return sources
     moved = [was[1] != now[1] for was, now in zip(old, log.offsets, strict=True)]
     return tuple(replace(s, advanced=m) for s, m in zip(sources, moved, strict=True))

@@ -31,8 +31,8 @@ def read_commit(data: bytes) -> CommitLog:
     """Return one file of the commit log; ValueError where it is none, or not written to its end."""
     version, lines = versioned(data)
     if not lines:
-        # Spark takes a file without it, too.
-        return CommitLog(version)
+        # Spark takes it, but writes at least `{}`.
+        raise ValueError("it was not written to its end")
     found = json.loads(lines[0] or "{}")
     if not isinstance(found, dict):
         raise ValueError("no object in its second line")

@@ -48,7 +48,7 @@ def read_offsets(data: bytes) -> OffsetLog:
     version, lines = versioned(data)
     if version not in (1, 2):
         raise ValueError(f"version {version} of the offset log is not known")
-    if not lines:
+    if len(lines) < 2:
         raise ValueError("it was not written to its end")
     metadata = json.loads(lines[0] or "{}")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):

@@ -16,10 +16,7 @@ from headgate.parse.spark.offset_log import offset_json, versioned
 
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """One file of a source's log: first offsets, or a file source's `files` with their batches.
-
-    `is_files` is True where the entry is of a file source, also where that batch had no file.
-    """
+    """One file of a source's log: first offsets, or a file source's `files` with their batches."""
 
     version: int
     start: Any = None
@@ -36,10 +33,12 @@ def read_source_entry(data: bytes, *, is_cut: bool = False) -> SourceEntry:
         data = data[: data.rfind(b"\n") + 1]
     version, lines = versioned(data.lstrip(b"\0"))
     found = [offset_json(line) for line in lines if line]
-    if found and not _is_file(found[0]):
+    if not found:
+        raise ValueError("it was not written to its end")
+    if not _is_file(found[0]):
         return SourceEntry(version, start=found[0])
     files = tuple((str(f["path"]), _batch(f)) for f in found if _is_file(f))
-    return SourceEntry(version, is_files=bool(found), files=files)
+    return SourceEntry(version, is_files=True, files=files)
 
 
 def _is_file(found: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from headgate.model.version import StateStore
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.commit_log import CommitLog
-from headgate.parse.spark.offset_log import versioned
+from headgate.parse.spark.offset_log import versioned, whole
 from headgate.parse.spark.state_schema import Family, read_families
 
 HDFS = "HDFSBackedStateStoreProvider"
@@ -205,8 +205,8 @@ class _Stores:
             operator_id=self.number,
             key_schema=family.key,
             value_schema=family.value,
-            partitions=info.get("numPartitions") or pinned or self.seen.partitions,
-            prefix_columns=info.get("numColsPrefixKey"),
+            partitions=whole(info.get("numPartitions")) or pinned or self.seen.partitions,
+            prefix_columns=whole(info.get("numColsPrefixKey")),
             provider=self.pinned.get(_PROVIDER, "").rpartition(".")[2] or self.seen.provider,
             encoding=self.pinned.get(_ENCODING, "").lower() or None,
             changelog=self.seen.changelog,
