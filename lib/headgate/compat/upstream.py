@@ -28,6 +28,7 @@ _JUDGED_ELSEWHERE = STATEFUL | {"watermark", "source", "sink", "exchange", "stat
 # What a node says of this run, this checkpoint or this form of evidence.
 _VOLATILE = frozenset(
     {
+        "described_as",
         "encoding",
         "format",
         "line",
@@ -38,8 +39,12 @@ _VOLATILE = frozenset(
         "plan_id",
         "position",
         "provider",
+        "read_by",
         "schema",
         "start_offsets",
+        "told_by",
+        "used_by",
+        "written_by",
     }
 )
 _PLACE = re.compile(r"\bs\d+\.")

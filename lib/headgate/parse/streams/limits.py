@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from headgate.model.streams import StreamsApplication
 
 _NEVER = (
-    "serdes, window sizes and grace, aggregation and filter code, store types and which stores have "
-    "logging switched off are in no description of a topology: ask whoever changed the code"
+    "serdes, window sizes and grace, the code of aggregations and filters, types of stores and "
+    "which of them have logging switched off: no description of a topology tells, only the code"
 )
 _INTERNAL = (
     "internal topics, their partitions and settings: registered in headgate.toml with its `group`, "
