@@ -25,8 +25,9 @@ class StoredHistory:
 
 
 def is_history(version: Version) -> bool:
-    """Whether a version was read from an event log, which tells of the ones before it, too."""
-    return any(e.kind == PieceKind.EVENT_LOG for e in version.evidence)
+    """Whether a version was read from a log or a watch, which tells of the ones before it, too."""
+    logs = (PieceKind.EVENT_LOG, PieceKind.WATCH)
+    return any(e.kind in logs for e in version.evidence)
 
 
 def capture_history(

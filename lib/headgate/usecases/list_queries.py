@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from headgate.parse.assemble import Gathered
+from headgate.parse.assemble import Gathered, logs_of
 from headgate.parse.recognise import PieceKind
 from headgate.parse.spark.event_log_version import LoggedQuery, queries
 from headgate.parse.spark.progress import read_progress
@@ -42,8 +42,7 @@ def list_queries(
     found = gather(evidence, context=context)
     rows = {row.id: row for row in _checkpoints(found)}
     rows |= {row.id: row for row in _reported(found)}
-    logs = [p.value for p in found.pieces if p.kind is PieceKind.EVENT_LOG]
-    rows |= {query.id: _logged(query, datetime.now(UTC)) for query in queries(logs)}
+    rows |= {query.id: _logged(query, datetime.now(UTC)) for query in queries(logs_of(found))}
     return tuple(sorted(rows.values(), key=lambda r: r.first_seen or ""))
 
 

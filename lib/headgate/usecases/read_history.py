@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.assemble import Gathered, assemble, logs_of
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.event_log_version import (
     LoggedQuery,
@@ -16,6 +16,7 @@ from headgate.parse.spark.event_log_version import (
     known_runs,
     queries,
 )
+from headgate.parse.spark.watch import Watched
 from headgate.parse.version_file import fingerprint
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import gather
@@ -26,10 +27,10 @@ def read_history(
 ) -> tuple[Version, ...]:
     """Return every distinct version in the evidence, oldest first; raises as `read_version` does.
 
-    A run of an event log is a version where it differs from the run before; `captured_at` is the
-    run's start. A run that failed before its first batch is none: what it read is not known.
-    Evidence of other kinds completes the newest one. A pipeline's name alone stands for all its
-    stored versions.
+    A run in an event log or a watch is a version where it differs from the run before;
+    `captured_at` is the run's start. A run that failed before its first batch is none: what it
+    read is not known. Evidence of other kinds completes the newest one. A pipeline's name alone
+    stands for all its stored versions.
     """
     if stored := _stored(evidence, context):
         return stored
@@ -38,7 +39,8 @@ def read_history(
     runs = list(_runs(found, query, newest))
     if not runs:
         return (newest,)
-    versions = [_version(q, r) for q, r in runs[:-1]]
+    watched = [p.value for p in found.pieces if p.kind is PieceKind.WATCH]
+    versions = [_version(q, r, watched) for q, r in runs[:-1]]
     versions.append(replace(newest, captured_at=_start(runs[-1][1])))
     return tuple(_distinct(versions))
 
@@ -61,15 +63,21 @@ def _runs(
     found: Gathered, query: str | None, newest: Version
 ) -> Iterator[tuple[LoggedQuery, LoggedRun]]:
     """Yield the runs of which most is known, of the query that is meant or of all of its name."""
-    logs = [p.value for p in found.pieces if p.kind is PieceKind.EVENT_LOG]
     wanted = {newest.query_id} if query is None else {newest.query_id, query}
-    pairs = [(q, r) for q in queries(logs) if {q.id, q.name} & wanted for r in known_runs(q)]
+    pairs = [
+        (q, r) for q in queries(logs_of(found)) if {q.id, q.name} & wanted for r in known_runs(q)
+    ]
     yield from sorted(pairs, key=lambda pair: pair[1].run.started_at or "")
 
 
-def _version(query: LoggedQuery, found: LoggedRun) -> Version:
+def _version(query: LoggedQuery, found: LoggedRun, watched: Sequence[Watched]) -> Version:
     log = alone(query, found)
-    only = Gathered(pieces=[Piece(PieceKind.EVENT_LOG, log.path, log)])
+    piece = Piece(PieceKind.EVENT_LOG, log.path, log)
+    for each in watched:
+        if each.log.path == found.path:
+            # What the session told of this run belongs to it, and to no other.
+            piece = Piece(PieceKind.WATCH, log.path, each.of_run(found.run.run_id, log))
+    only = Gathered(pieces=[piece])
     return replace(assemble(only, query=query.id), captured_at=_start(found))
 
 

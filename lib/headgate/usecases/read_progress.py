@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.errors import EvidenceError
 from headgate.model.progress import BatchProgress
-from headgate.parse.assemble import Gathered
+from headgate.parse.assemble import Gathered, logs_of
 from headgate.parse.recognise import PieceKind
 from headgate.parse.spark import progress
 from headgate.parse.spark.event_log_version import queries
@@ -28,7 +28,7 @@ def read_progress(
 ) -> tuple[BatchProgress, ...]:
     """Return the newest `most` batches of one query, oldest first; none where nothing reports any.
 
-    Progress JSON and event logs have them. EvidenceError where there are several queries
+    Progress JSON, event logs and watches have them. EvidenceError where there are several queries
     and `query` (a name or an id) is not given, or none has it; else raises as `read_version` does.
     """
     chooser = _Chooser(query)
@@ -58,9 +58,9 @@ def _reports(found: Gathered) -> Iterator[Any]:
     for piece in found.pieces:
         if piece.kind is PieceKind.PROGRESS:
             yield from piece.value
-        elif piece.kind is PieceKind.EVENT_LOG:
-            for run in piece.value.runs:
-                yield from map(_decoded, run.reports)
+    for log in logs_of(found):
+        for run in log.runs:
+            yield from map(_decoded, run.reports)
 
 
 def _decoded(report: bytes) -> Any:
@@ -84,8 +84,7 @@ def _meant(found: Gathered, batches: Sequence[BatchProgress], query: str | None)
     checkpoints = set(known)
     for batch in batches:
         known[batch.query_id] = batch.name or known.get(batch.query_id)
-    logs = [p.value for p in found.pieces if p.kind is PieceKind.EVENT_LOG]
-    known |= {q.id: q.name for q in queries(logs)}
+    known |= {q.id: q.name for q in queries(logs_of(found))}
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:

@@ -53,6 +53,12 @@ class Watched:
     lives: Mapping[str, Life]
     told: Mapping[str, Mapping[str, Any]]
 
+    def of_run(self, run_id: str, log: EventLog) -> Watched:
+        """Return what belongs to one run, with a log that holds it alone."""
+        lives = {k: v for k, v in self.lives.items() if k == run_id}
+        told = {k: v for k, v in self.told.items() if k == run_id}
+        return Watched(log=log, lives=lives, told=told)
+
 
 @dataclass(slots=True)
 class _Run:
