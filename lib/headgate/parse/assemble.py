@@ -105,6 +105,7 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
     logs = queries(logs_of(found))
+    without = _without_queries(found)
     chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
     plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)
@@ -133,6 +134,7 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
             *_other_query(reports, checkpoint),
             *chosen.warnings,
             *(logged.warnings if logged else ()),
+            *without,
         ),
         name=found.name or (logged.run.name if logged else chosen.identity.name),
         engine_version=logged.engine_version if logged else None,
@@ -154,6 +156,15 @@ def _names(found: Gathered) -> frozenset[str]:
     reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
     known = {c.query_id for _, c in found.checkpoints}
     return frozenset(n for n in (*known, *(n for r in reports for n in (r.query_id, r.name))) if n)
+
+
+def _without_queries(found: Gathered) -> list[str]:
+    """Return a sentence for each log of batch jobs alone; EvidenceError where there is no more."""
+    logs = [p for p in _of(found, PieceKind.EVENT_LOG) if not p.value.runs]
+    out = [f"{p.path} is the event log of an application without streaming queries" for p in logs]
+    if logs and len(logs) == len(found.pieces) and not (found.checkpoints or found.versions):
+        raise EvidenceError("; ".join((*out, *(w for p in logs for w in p.warnings))))
+    return out
 
 
 def _newest(reports: Sequence[Report]) -> tuple[Report, ...]:
