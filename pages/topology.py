@@ -45,7 +45,7 @@ def main() -> None:
 @st.fragment
 def _page(context: Context) -> None:
     head, pipelines, numbers, views, find, focus, add = st.columns(
-        [2.1, 1.6, 1.9, 2.15, 1.35, 0.95, 0.5], vertical_alignment="center"
+        [1.6, 1.6, 2.25, 2.15, 1.4, 0.95, 0.45], vertical_alignment="center"
     )
     with pipelines:
         pipeline = pick_pipeline(context, TopologyKey.PIPELINE)
@@ -111,11 +111,7 @@ def _chosen(
 
 
 def _summary(chosen: Chosen) -> str:
-    topology = chosen.version.topology
-    parts = len(topology.subtopologies())
-    return (
-        f"{plural(len(topology.nodes), 'node')}, {parts} sub-topolog{'y' if parts == 1 else 'ies'}"
-    )
+    return plural(len(chosen.version.topology.nodes), "node")
 
 
 def _nothing_yet(context: Context, pipeline: str | None) -> None:

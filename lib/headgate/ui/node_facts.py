@@ -22,7 +22,7 @@ SCHEMAS = ("key_schema", "value_schema")
 OFFSETS = ("start_offsets", "offsets")
 APART = frozenset((*SCHEMAS, *OFFSETS))
 """Details that are shown as tables of their own."""
-_PLANS = ("explain", "plan-json", "event-log", "watch", "version", "capture", "describe")
+_PLANS = ("explain", "plan-json", "event-log", "watch", "rest", "version", "capture", "describe")
 _STATE = ("checkpoint", "capture", "plan-json", "event-log", "watch", "version")
 _FAR = ("checkpoint", "progress", "event-log", "watch", "version")
 MANY_PARTITIONS = 24

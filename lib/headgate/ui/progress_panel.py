@@ -110,7 +110,7 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     behind, lags = event_time_lag(last), lag_by_topic(last)
     made = [("Last batch", exact(last.batch), f"{short_time(last.at)} · {ago(last.at)}")]
     if last.duration_ms is not None:
-        made.append(("Took", duration(last.duration_ms), ""))
+        made.append(("Took", f"{last.duration_ms / 1000:.3g} s", ""))
     if arrived or done:
         made.append(("Arrived", f"{rows(sum(arrived))}/s", f"processed {rows(sum(done))}/s"))
     if state:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -16,8 +17,11 @@ LIGHT = ("#0072B2", "#A85B00", "#00775A", "#A0447A", "#6A4FB3", "#526077", "#7A5
 DARK = ("#4AA8E8", "#F0A93B", "#2FC29A", "#E38BBF", "#A992EE", "#93A3BA", "#D9BC5B", "#FF5C84")
 """The hues of the pages' `tokens.css`."""
 COLUMNS = 2
-ROW = 212
+ROW = 186
 """Height of a row of charts, pixels."""
+INSTANT = timedelta(milliseconds=1)
+ALONE = timedelta(minutes=1)
+"""Time that is shown around a single batch, before and after."""
 FEW = 40
 """Batches up to which each one is a bar or has a dot: a line through one is no line."""
 MOST_RESTARTS = 60
@@ -31,7 +35,7 @@ def progress_figure(
     rows = -(-len(charts) // COLUMNS)
     figure = make_subplots(
         rows=rows, cols=COLUMNS, horizontal_spacing=0.06,
-        vertical_spacing=0.28 / rows if rows > 1 else 0,
+        vertical_spacing=0.24 / rows if rows > 1 else 0,
     )  # fmt: skip
     for number, chart in enumerate(charts):
         _draw(figure, chart, number, DARK if dark else LIGHT)
@@ -50,12 +54,13 @@ def _draw(figure: go.Figure, chart: Chart, number: int, hues: Sequence[str]) -> 
 
 def _trace(chart: Chart, line: Line, hue: str) -> Any:
     name = shorten(line.name, 28).replace("&", "&amp;").replace("<", "&lt;")
+    at, values, batches = _broken(chart, line)
     shared = {
-        "x": chart.at, "y": line.values, "name": name, "customdata": chart.batches,
+        "x": at, "y": values, "name": name, "customdata": batches,
         "hovertemplate": f"{name}: %{{y:,.4~g}} {chart.unit}<extra>batch %{{customdata}}</extra>",
     }  # fmt: skip
     if chart.stacked and len(chart.at) <= FEW:
-        return go.Bar(**shared, marker={"color": hue, "line": {"width": 0}})
+        return go.Bar(**shared, marker={"color": hue, "line": {"width": 0}}, width=_bar(chart))
     if chart.stacked:
         return go.Scatter(
             **shared, mode="lines", stackgroup="whole", line={"color": hue, "width": 0.8}
@@ -63,6 +68,31 @@ def _trace(chart: Chart, line: Line, hue: str) -> Any:
     mode = "lines+markers" if len(chart.at) <= FEW else "lines"
     line_ = {"color": hue, "width": 1.7}
     return go.Scatter(**shared, mode=mode, line=line_, marker={"color": hue, "size": 5})
+
+
+def _broken(chart: Chart, line: Line) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return x, y and batch numbers with a gap before each run: nothing ran in between."""
+    gap = 0.0 if chart.stacked else None
+    at: list[Any] = []
+    values: list[Any] = []
+    batches: list[Any] = []
+    for place, row in enumerate(zip(chart.at, line.values, chart.batches, strict=True)):
+        if place in chart.breaks:
+            before = chart.batches[place - 1]
+            for moment in (chart.at[place - 1] + INSTANT, row[0] - INSTANT):
+                at.append(moment)
+                values.append(gap)
+                batches.append(before)
+        at.append(row[0])
+        values.append(row[1])
+        batches.append(row[2])
+    return at, values, batches
+
+
+def _bar(chart: Chart) -> float:
+    """Return the width of a bar in milliseconds: most of the shortest time between batches."""
+    steps = [(b - a).total_seconds() for a, b in pairwise(chart.at) if b > a]
+    return 800 * min(steps, default=ALONE.total_seconds() / 6)
 
 
 def _legend(number: int) -> str:
@@ -80,8 +110,8 @@ def _restarts(figure: go.Figure, restarts: Sequence[datetime], number: int, dark
 
 def _arrange(figure: go.Figure, charts: Sequence[Chart], rows: int, dark: bool) -> None:
     figure.update_layout(
-        height=ROW * rows + 30,
-        margin={"l": 4, "r": 10, "t": 34, "b": 8},
+        height=ROW * rows + 60,
+        margin={"l": 4, "r": 10, "t": 34, "b": 34},
         hovermode="x unified",
         barmode="stack",
         bargap=0.15,
@@ -91,14 +121,28 @@ def _arrange(figure: go.Figure, charts: Sequence[Chart], rows: int, dark: bool) 
     grid = "rgba(229,234,242,.13)" if dark else "rgba(15,23,42,.09)"
     text = "#B6C0D0" if dark else "#4A5568"
     ink = "#E5EAF2" if dark else "#0F172A"
-    figure.update_xaxes(matches="x", showgrid=False, tickfont={"color": text, "size": 12})
+    figure.update_xaxes(
+        matches="x", showgrid=False, tickfont={"color": text, "size": 12}, range=_range(charts),
+        showticklabels=False, ticks="outside", ticklen=3, tickcolor=grid,
+    )  # fmt: skip
     for number, chart in enumerate(charts):
         place = {"row": number // COLUMNS + 1, "col": number % COLUMNS + 1}
         figure.update_yaxes(
             **place, rangemode="tozero", nticks=5, gridcolor=grid, zeroline=False, automargin=True,
             tickformat=_FORMATS.get(chart.unit, "~s"), tickfont={"color": text, "size": 12},
         )  # fmt: skip
+        if number + COLUMNS >= len(charts):
+            figure.update_xaxes(**place, showticklabels=True)
         _name(figure, chart, number, ink, text)
+
+
+def _range(charts: Sequence[Chart]) -> list[datetime]:
+    """Return the time from the first to the last batch, with some room around a lone one."""
+    first, last = charts[0].at[0], charts[0].at[-1]
+    if first == last:
+        return [first - ALONE, last + ALONE]
+    room = (last - first) / 100
+    return [first - room, last + room]
 
 
 def _name(figure: go.Figure, chart: Chart, number: int, ink: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,8 @@ from headgate.views.numbers import moment
 
 MOST_POINTS = 2_000
 """Points of a chart above which it is thinned: a screen has no more columns."""
+MOST_PARTS = 5
+"""Parts of a batch that are told apart; the smallest are one."""
 _TOTAL = "triggerExecution"
 _PHASES = (
     "latestOffset", "setOffsetRange", "getOffset", "getEndOffset", "getBatch", "queryPlanning",
@@ -46,7 +49,8 @@ class Line:
 class Chart:
     """One chart. `at` are the batches' begins, `batches` their numbers, as many as values.
 
-    `stacked` lines are parts of a whole. `of` is the number of batches before thinning.
+    `stacked` lines are parts of a whole. `of` is the number of batches before thinning. `breaks`
+    are places whose batch is the first of its run: no line leads there from the one before.
     """
 
     title: str
@@ -56,6 +60,7 @@ class Chart:
     lines: tuple[Line, ...]
     stacked: bool = False
     of: int = 0
+    breaks: frozenset[int] = frozenset()
 
     @property
     def is_thinned(self) -> bool:
@@ -92,9 +97,13 @@ def _chart(known: Known, title: str, unit: Unit, lines: Lines, stacked: bool) ->
     shown = tuple(line for line in made if any(v is not None for v in line.values))
     if not shown:
         return None
+    shown = _largest(shown) if stacked else shown
     return Chart(
         title=title, unit=unit, at=tuple(t for _, t in known),
         batches=tuple(p.batch for p, _ in known), lines=shown, stacked=stacked, of=len(known),
+        breaks=frozenset(
+            i for i in range(1, len(known)) if known[i][0].run_id != known[i - 1][0].run_id
+        ),
     )  # fmt: skip
 
 
@@ -118,6 +127,17 @@ def _durations(progress: Sequence[BatchProgress]) -> Iterable[Line]:
         yield Line(name, tuple(_seconds(p.durations.get(name)) for p in progress))
     if not order:
         yield Line("batch", tuple(_seconds(p.duration_ms) for p in progress))
+
+
+def _largest(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return the largest parts of a whole in their order, and what is left as `other`."""
+    if len(lines) <= MOST_PARTS:
+        return lines
+    sizes = {x.name: sum(v or 0 for v in x.values) for x in lines}
+    kept = set(sorted(sizes, key=lambda n: -sizes[n])[: MOST_PARTS - 1])
+    rest = [x.values for x in lines if x.name not in kept]
+    other = Line("other", tuple(_sum(values) for values in zip(*rest, strict=True)))
+    return (other, *(x for x in lines if x.name in kept))
 
 
 def _seconds(milliseconds: int | None) -> Value:
@@ -210,11 +230,15 @@ def _thinned(chart: Chart, most: int) -> Chart:
         return chart
     whole = tuple(_sum(values) for values in zip(*(x.values for x in chart.lines), strict=True))
     keys = [whole] if chart.stacked else [x.values for x in chart.lines]
-    kept = sorted({i for key in keys for i in extremes(key, max(2, most // (2 * len(keys))))})
+    parts = max(2, most // (2 * len(keys)))
+    kept = sorted({i for key in keys for i in extremes(key, parts)})
+    begun = sorted(chart.breaks)
+    runs = [bisect_right(begun, i) for i in kept]
     return Chart(
         title=chart.title, unit=chart.unit, stacked=chart.stacked, of=chart.of,
         at=tuple(chart.at[i] for i in kept), batches=tuple(chart.batches[i] for i in kept),
         lines=tuple(Line(x.name, tuple(x.values[i] for i in kept)) for x in chart.lines),
+        breaks=frozenset(i for i in range(1, len(runs)) if runs[i] != runs[i - 1]),
     )  # fmt: skip
 
 
@@ -223,10 +247,7 @@ def extremes(values: Sequence[Value], parts: int) -> set[int]:
     out = {0, len(values) - 1}
     for part in range(parts):
         places = range(part * len(values) // parts, (part + 1) * len(values) // parts)
-        known = [i for i in places if values[i] is not None]
+        known = [(v, i) for i in places if (v := values[i]) is not None]
         if known:
-            out |= {
-                min(known, key=lambda i: values[i] or 0),
-                max(known, key=lambda i: values[i] or 0),
-            }
+            out |= {min(known)[1], max(known)[1]}
     return out
