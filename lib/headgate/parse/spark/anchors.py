@@ -155,6 +155,10 @@ def _tables(relation: Relation) -> list[str]:
 
 
 def _conditions(relation: Relation, facts: Facts) -> list[_Condition]:
+    if len(facts.conditions) == 1:
+        (found,) = facts.conditions
+        refs = references(relation.condition or "")
+        return [_Condition(found.text, refs, not _RANDOM.search(found.text))]
     local = conjuncts(parse(relation.condition or ""))
     if len(local) != len(facts.conditions):
         refs = references(relation.condition or "")

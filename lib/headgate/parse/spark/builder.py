@@ -54,12 +54,23 @@ class Builder:
 Lowering = Callable[[PlanNode, list[Below], Builder], Below]
 
 
-def over(node: PlanNode, kind: str, inputs: list[Below], builder: Builder) -> Relation:
-    """Start a relation over its inputs; exchanges that wait below are its own."""
+def over(
+    node: PlanNode,
+    kind: str,
+    inputs: list[Below],
+    builder: Builder,
+    outputs: tuple[Column, ...] | None = None,
+    condition: str | None = None,
+) -> Relation:
+    """Start a relation over its inputs; exchanges that wait below are its own.
+
+    Its columns are the first input's unless `outputs` says others.
+    """
     return Relation(
         kind=kind,
         inputs=tuple(b.relation for b in inputs),
-        outputs=builder.outputs(inputs[0]),
+        outputs=builder.outputs(inputs[0]) if outputs is None else outputs,
+        condition=condition,
         streaming=node.streaming,
         name=node.name,
         exchanges=tuple(b.exchange for b in inputs),

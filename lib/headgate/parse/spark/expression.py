@@ -13,6 +13,8 @@ _TOKEN = re.compile(r"\s+|[()\[\]{},]|[^\s()\[\]{},]+")
 _ATTRIBUTE = re.compile(
     r"^(?P<minus>-?)(?P<name>[^#]*)#(?P<id>\d+)L?(?:-T\d+ms)?(?P<path>(?:\.[^.#]+)*)$"
 )
+# By far the most expressions are no more than a column.
+_COLUMN = re.compile(r"^(?P<name>[A-Za-z_]\w*)#(?P<id>\d+)L?(?:-T\d+ms)?$")
 _AFTER = re.compile(r"^(?:#(?P<id>\d+)L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
 _REFERENCE = re.compile(r"#(\d+)")
 _CLOSE = {")": "(", "]": "[", "}": "{"}
@@ -75,6 +77,9 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
     Never fails: what is no expression becomes a `raw` term that keeps its words.
     """
     look = resolve or _itself
+    if match := _COLUMN.match(text):
+        number, name = int(match["id"]), match["name"]
+        return look(number, name) or term("attribute", name, id=number)
     stack = [_Frame("", None, 0)]
     end = -1
     for match in _TOKEN.finditer(text):

@@ -25,16 +25,14 @@ _WATERMARK = re.compile(r"(?P<column>\S+#\d+\S*): [\w<>:,]+, (?P<delay>.+)$")
 def project(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Project [k#1, (v#2 * 2) AS w#3]`."""
     items = listed(node.fields.get("Output") or node.detail)
-    made = over(node, "project", inputs, builder)
-    return builder.add(replace(made, outputs=tuple(map(column, items))))
+    return builder.add(over(node, "project", inputs, builder, outputs=tuple(map(column, items))))
 
 
 def filtered(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Filter (v#2 > 3)`."""
     below = inputs[0]
-    made = over(node, "filter", inputs, builder)
     condition = without_addresses(node.fields.get("Condition") or node.detail)
-    added = builder.add(replace(made, condition=condition))
+    added = builder.add(over(node, "filter", inputs, builder, condition=condition))
     added.partial, added.session = below.partial, below.session
     return added
 

@@ -26,6 +26,8 @@ def merge(shapes: Sequence[Shape]) -> Merged | None:
     """Return the shape that shows most, completed by what the others say of the same ids."""
     if not shapes:
         return None
+    if len(shapes) == 1:
+        return Merged(shapes[0])
     ordered = sorted(shapes, key=lambda s: _STRUCTURE.index(_form(s)))
     base = _base(ordered)
     others = [s for s in ordered if s is not base]

@@ -11,7 +11,7 @@ from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.parse.spark.anchors import Anchor
 from headgate.parse.spark.inlet_nodes import readable_order
 from headgate.parse.spark.readable import readable, short
-from headgate.parse.spark.relation import Relation
+from headgate.parse.spark.relation import Relation, begins
 
 _JOINS = {
     "Inner": "join",
@@ -73,7 +73,7 @@ def _of_kind(anchor: Anchor, relation: Relation) -> dict[str, Any]:
             return {"functions": None, "function": made[0], "columns": names, "outer": outer}
         case "expand":
             rows = [f.text for f in anchor.facts.functions]
-            names = list(relation.keys)
+            names = [begins(k).name for k in relation.keys]
             return {"functions": None, "projections": rows, "columns": names}
         case "map_groups" | "transform_with_state":
             return {"columns": names, "state_type": _fields(relation.extra.get("state_type"))}

@@ -182,7 +182,11 @@ def _leaf(relation: Relation, position: int, state: _State) -> Facts:
 def _project(relation: Relation, state: _State, needs: Needs) -> Facts:
     made: list[tuple[Column, Term]] = []
     for new in relation.outputs:
-        if new.text is not None and (new.id in needs or new.id is None):
+        if new.text is None or (new.id is not None and new.id not in needs):
+            continue
+        # A column that is passed on keeps its number, and what that means.
+        passed = new.id in state.terms and new.text.startswith(f"{new.name}#{new.id}")
+        if not passed or new.is_computed:
             made.append((new, state.parse(new.text)))
     for new, found in made:
         if new.id is not None:
@@ -196,7 +200,8 @@ def _expand(relation: Relation, state: _State) -> Facts:
     made = [(c, state.parse(c.text)) for c in relation.outputs if c.text is not None]
     differing = iter(zip(*(r.args for r in rows), strict=False))
     for new, found in made:
-        values = next(differing, ()) if new.name in relation.keys else (found,)
+        differs = f"{new.name}#{new.id}" in relation.keys
+        values = next(differing, ()) if differs else (found,)
         if new.id is not None:
             state.terms[new.id] = found if len(values) < 2 else term("call", "expand", values)
     _begin((c for c in relation.outputs if c.text is None), "expand", state)

@@ -90,7 +90,8 @@ def _renames(above: Relation, leaf: Relation) -> bool:
 def _inner(relation: Relation, inputs: Sequence[Relation]) -> Relation:
     streaming = any(i.streaming for i in inputs)
     if relation.kind != "join":
-        return replace(relation, streaming=streaming)
+        same = relation.streaming is streaming
+        return relation if same else replace(relation, streaming=streaming)
     symmetric = "symmetric" in relation.extra
     plain = relation.name in ("Join",)
     both = all(i.streaming for i in inputs)

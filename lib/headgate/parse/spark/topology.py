@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -195,5 +195,9 @@ def numbered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Topology:
         if edge.target not in cut:
             group[find(edge.source)] = find(edge.target)
     numbers: dict[str, int] = {}
-    numbered = [replace(n, subtopology=numbers.setdefault(find(n.id), len(numbers))) for n in nodes]
+    numbered = [
+        Node(n.id, n.kind, n.operator, n.label, number, n.details)
+        for n in nodes
+        for number in (numbers.setdefault(find(n.id), len(numbers)),)
+    ]
     return Topology(tuple(numbered), tuple(edges))
