@@ -12,12 +12,15 @@ from headgate.gateway.evidence_files import (
     entries,
     modified,
     names,
+    read_heads,
     read_many,
     together,
 )
 from headgate.parse.spark.checkpoint import batches
+from headgate.parse.spark.sink_log import newest_files
 
 _LARGEST = 32 << 20
+_HEAD = 1 << 20
 _SOURCE_FILES = 2
 _TIMED = b'"batchTimestampMs"'
 _SCHEMA_FILE = re.compile(r"^\d+_[^/.]+$")
@@ -36,7 +39,19 @@ def read_checkpoint_files(folder: Place) -> tuple[dict[str, bytes], list[str], l
     wanted = [p for p in listing if _is_wanted(p)]
     wanted += _newest(found.offsets, found.commits)
     data, failures = read_many(folder, dict.fromkeys(wanted), _LARGEST)
-    return data, listing, [*found.failures, *failures]
+    # All files that a file source has ever read: their beginning tells enough.
+    heads, _, more = read_heads(folder, filter(_is_compacted, listing), _HEAD)
+    return {**data, **heads}, listing, [*found.failures, *failures, *more]
+
+
+def read_sink_files(
+    folder: Place,
+) -> tuple[dict[str, bytes], list[str], frozenset[str], list[str]]:
+    """Return the newest files of a file sink's log, all names, which were cut, and failures."""
+    found = _Listing(folder)
+    listed = found.files_of("")
+    data, cut, failures = read_heads(folder, newest_files(listed), _HEAD)
+    return data, listed, cut, [*found.failures, *failures]
 
 
 def read_log_files(
@@ -163,7 +178,11 @@ def _is_wanted(path: str) -> bool:
         return False
     if path.startswith("state/"):
         return "/_metadata/" in path or "/_stateSchema/" in path
-    return path == "metadata" or path.startswith("sources/")
+    return path == "metadata" or (path.startswith("sources/") and not _is_compacted(path))
+
+
+def _is_compacted(path: str) -> bool:
+    return path.startswith("sources/") and path.endswith(".compact")
 
 
 def _newest(offsets: list[str], commits: list[str]) -> list[str]:

@@ -184,6 +184,25 @@ def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[
         return list(pool.map(work, items))
 
 
+def read_heads(
+    folder: Place, relatives: Iterable[str], most: int
+) -> tuple[dict[str, bytes], frozenset[str], list[str]]:
+    """Return how files begin, which of them go on, and a sentence for each failure."""
+    wanted = list(relatives)
+
+    def one(relative: str) -> bytes | str:
+        try:
+            with opened(folder.below(relative)) as stream:
+                return stream.read(most + 1)
+        except (OSError, EvidenceError, UnreachableError) as error:
+            return str(error)
+
+    found = dict(zip(wanted, together(folder, one, wanted), strict=True))
+    data = {k: v[:most] for k, v in found.items() if isinstance(v, bytes)}
+    cut = frozenset(k for k, v in found.items() if isinstance(v, bytes) and len(v) > most)
+    return data, cut, [v for v in found.values() if isinstance(v, str)]
+
+
 def local_name(location: str) -> str:
     """Return a location as messages show it: relative paths stay relative."""
     return os.path.normpath(location) if not is_uri(location) else without_secret(location)

@@ -19,13 +19,8 @@ from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.session import Report, Session, read_reports, read_session
 from headgate.parse.spark.version import Pieces, build_version
 from headgate.parse.spark.watch import told_of
-from headgate.parse.streams.assemble import (
-    build_streams,
-    check_one_engine,
-    is_streams,
-    is_weak,
-)
 from headgate.parse.streams.complete import completed_application
+from headgate.parse.streams.kinds import check_one_engine, is_streams, is_weak
 
 
 @dataclass(slots=True)
@@ -70,6 +65,9 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     """Return the version of the pieces that are no version files, none where there are none."""
     check_one_engine(found.pieces, [path for path, _ in found.checkpoints])
     if any(map(is_streams, found.pieces)):
+        # Imported here: a Spark query's evidence need not wait for it.
+        from headgate.parse.streams.assemble import build_streams
+
         return [build_streams(found.pieces, name=found.name, warnings=found.warnings)]
     weak = [p for p in found.pieces if is_weak(p)]
     found.pieces = [p for p in found.pieces if p not in weak]
@@ -141,6 +139,7 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         query_id=logged.run.query_id if logged else None,
         pinned=logged.pinned if logged else {},
         offset_log_version=logged.offset_log_version if logged else None,
+        sink_log=next((p.value for p in _of(found, PieceKind.SINK_LOG)), None),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
 from headgate.parse import version_file
@@ -22,7 +22,9 @@ from headgate.parse.spark.session import (
 )
 from headgate.parse.spark.watch import read_watch
 from headgate.parse.spark.watch_lines import is_watch
-from headgate.parse.streams import pieces as streams
+
+if TYPE_CHECKING:
+    from headgate.parse.streams.pieces import Found
 
 
 class PieceKind(StrEnum):
@@ -41,6 +43,7 @@ class PieceKind(StrEnum):
     EVENT_LOG = "event-log"
     WATCH = "watch"
     REST = "rest"
+    SINK_LOG = "sink-log"
 
 
 TRIED = (
@@ -90,8 +93,8 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
         return None
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] in ("{", "["):
-        return _json_piece(stripped, data, path) or _streams(streams.from_text(text), path)
-    return _explain(text, path) or _streams(streams.from_text(text), path)
+        return _json_piece(stripped, data, path) or _streams_text(text, path)
+    return _explain(text, path) or _streams_text(text, path)
 
 
 def _explain(text: str, path: str) -> Piece | None:
@@ -105,7 +108,20 @@ def _explain(text: str, path: str) -> Piece | None:
     return Piece(PieceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
 
 
-def _streams(found: streams.Found | None, path: str) -> Piece | None:
+def _streams_text(text: str, path: str) -> Piece | None:
+    # Imported here: a Spark query's evidence need not wait for it.
+    from headgate.parse.streams.pieces import from_text
+
+    return _streams(from_text(text), path)
+
+
+def _streams_json(values: list[Any], path: str) -> Piece | None:
+    from headgate.parse.streams.pieces import from_json
+
+    return _streams(from_json(values), path)
+
+
+def _streams(found: Found | None, path: str) -> Piece | None:
     return Piece(PieceKind(found.kind), path, found) if found else None
 
 
@@ -162,7 +178,7 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
     piece = None
     if len(values) == 1 and isinstance(values[0], dict):
         piece = _object(values[0], data, path, warnings)
-    piece = piece or (_streams(streams.from_json(values), path) if not broken else None)
+    piece = piece or (_streams_json(values, path) if not broken else None)
     return piece or _explain(text if broken else plan_texts(values), path)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from headgate.errors import EvidenceError, ParseError
-from headgate.gateway.checkpoint_files import read_checkpoint_files
+from headgate.gateway.checkpoint_files import read_checkpoint_files, read_sink_files
 from headgate.gateway.event_log_files import (
     EventLogFiles,
     event_log,
@@ -31,6 +31,7 @@ from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, reco
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.rest import is_web
+from headgate.parse.spark.sink_log import FOLDER, read_sink_log
 from headgate.usecases.context import Context
 from headgate.usecases.read_watch import TOPIC, read_topic
 
@@ -94,6 +95,9 @@ def _gather(place: Place, found: Gathered) -> None:
     inside = entries(place)
     if is_checkpoint(e.name for e in inside):
         _checkpoint(place, found)
+        return
+    if (log := _sink_log(place, inside)) is not None:
+        found.pieces.append(log)
         return
     if is_rolling(files := [e.name for e in inside if not e.is_folder]):
         piece = _event_log(rolling_log(place, files), found)
@@ -176,10 +180,26 @@ def _folder(folder: Place, entry: Entry, found: Gathered) -> None:
     # What of a checkpoint can't be listed is no warning: a state that is not seen would be none.
     if is_checkpoint(e.name for e in inside):
         _checkpoint(place, found)
+    elif (log := _sink_log(place, inside)) is not None:
+        found.pieces.append(log)
     elif is_rolling(files := [e.name for e in inside if not e.is_folder]):
         found.pieces.append(_event_log(rolling_log(place, files), found))
     else:
         found.warnings.append(f"{place.name} is a folder and {_UNKNOWN}")
+
+
+def _sink_log(place: Place, inside: Sequence[Entry]) -> Piece | None:
+    """Return what a file sink's own log tells, of its folder or of the output that it lies in.
+
+    The output itself is data, not evidence: there may be a lot of it.
+    """
+    if any(e.name == FOLDER and e.is_folder for e in inside):
+        place = place.below(FOLDER)
+    elif place.path.rstrip("/").rpartition("/")[2] != FOLDER:
+        return None
+    files, names, cut, failures = read_sink_files(place)
+    log = read_sink_log(files, names, source=place.name, cut=cut)
+    return Piece(PieceKind.SINK_LOG, place.name, log, (*failures, *log.warnings))
 
 
 def _checkpoint(place: Place, found: Gathered) -> None:

@@ -128,6 +128,16 @@ def test_a_file_source_is_known_by_its_own_log():
     assert [s.start for s in checkpoint("files_to_files").sources] == [None]
 
 
+def test_a_variable_that_came_later_stands_in_the_newest_of_two_schema_files():
+    files = sorted((GOLDEN / "variables/checkpoint/state/0/_stateSchema/default").iterdir())
+    assert [f.name.partition("_")[0] for f in files] == ["0", "1"]
+    (operator,) = checkpoint("variables").operators
+    stores = {s.store: s for s in operator.stores}
+    assert {"count", "recent", "by_key", "more"} <= stores.keys()
+    assert stores["more"].value_schema.describe() == "m: string"
+    assert operator.properties["timeMode"] == "ProcessingTime"
+
+
 def test_kafkas_first_offsets_are_kept_beside_the_newest():
     (source,) = checkpoint("kafka_source").sources
     assert source.start == {"orders": {"0": 0, "1": 0}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from headgate.model.version import Progress
@@ -141,10 +142,8 @@ def _source_entry(reader: Reader, folder: str) -> SourceEntry | None:
         return entry
     for name in reversed(reader.below(base)):
         # A compacted log may be huge: only its beginning was read.
-        is_cut = name.endswith(".compact")
-        entry = reader.read(
-            f"{base}/{name}", lambda data, cut=is_cut: read_source_entry(data, is_cut=cut)
-        )
+        read = partial(read_source_entry, is_cut=name.endswith(".compact"))
+        entry = reader.read(f"{base}/{name}", read)
         if entry:
             return entry
     return None

@@ -28,6 +28,7 @@ from headgate.parse.spark.newest import is_later, progress_of
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import Report, Session
+from headgate.parse.spark.sink_log import SinkLog, unlike_checkpoint
 from headgate.parse.spark.sketch import Sketch, sketch
 from headgate.parse.spark.sources import join_sources
 from headgate.parse.spark.state import join_state
@@ -62,6 +63,7 @@ class Pieces:
     query_id: str | None = None
     pinned: Mapping[str, str] = field(default_factory=dict)
     offset_log_version: int | None = None
+    sink_log: SinkLog | None = None
 
 
 def build_version(pieces: Pieces) -> Version:
@@ -88,13 +90,14 @@ def build_version(pieces: Pieces) -> Version:
         session.operators,
         checkpoint.operators,
     )
-    sink = _sink(session, report, shape, mode)
+    sink = _sink(session, report, shape, mode, pieces.sink_log)
     drawn = _drawn(shape, joined.sources, state.operators, sink, session.functions)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
         *merged.warnings,
         *checkpoint.warnings,
+        *unlike_checkpoint(pieces.sink_log, checkpoint.progress),
         *joined.warnings,
         *state.warnings,
         *drawn.warnings,
@@ -167,15 +170,23 @@ def _output_mode(session: Session, shape: Shape | None) -> str | None:
     return None
 
 
-def _sink(session: Session, report: Report | None, shape: Shape | None, mode: str | None) -> Sink:
+def _sink(
+    session: Session,
+    report: Report | None,
+    shape: Shape | None,
+    mode: str | None,
+    log: SinkLog | None,
+) -> Sink:
+    """Return the sink; its own log, which only a file sink has, fills what nothing else says."""
+    log = log or SinkLog()
     name, target = _described(report, shape)
-    target = session.sink_target or target
+    target = session.sink_target or target or log.target or ""
     return Sink(
-        format=session.sink_format or _SINKS.get(name, name) or None,
+        format=session.sink_format or _SINKS.get(name, name) or log.format,
         target=mask_text(target) if target else None,
         options=dict(session.sink_options),
         output_mode=mode,
-        partition_by=session.partition_by,
+        partition_by=log.partition_by if session.partition_by is None else session.partition_by,
         node="sink",
     )
 
