@@ -157,6 +157,7 @@ def _topic(
 ) -> Topic:
     name = metadata.topic
     numbers = sorted(metadata.partitions)
+    said = _settings(name, config)
     return Topic(
         name=name,
         id=str(description.topic_id) if description else None,
@@ -167,17 +168,16 @@ def _topic(
         retention_ms=_whole(config, "retention.ms"),
         retention_bytes=_whole(config, "retention.bytes"),
         cleanup_policy=_word(config, "cleanup.policy"),
-        **_settings(name, config),
+        settings={k: said[k] for k in KEPT if k in said},
+        own_settings={k: v for k, v in said.items() if config[k].source == OF_THE_TOPIC},
     )
 
 
-def _settings(name: str, config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _settings(name: str, config: Mapping[str, Any]) -> dict[str, str]:
     """Keep the settings of topics that Kafka Streams made: a restart never changes them."""
     if not looks_internal(name):
         return {}
-    said = {k: str(e.value) for k, e in sorted(config.items()) if e.value is not None}
-    own = {k: v for k, v in said.items() if config[k].source == OF_THE_TOPIC}
-    return {"settings": {k: said[k] for k in KEPT if k in said}, "own_settings": own}
+    return {k: str(e.value) for k, e in sorted(config.items()) if e.value is not None}
 
 
 def _word(config: Mapping[str, Any], key: str) -> str | None:

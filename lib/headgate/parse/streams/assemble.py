@@ -4,47 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.errors import EvidenceError
 from headgate.model.streams import InternalTopic
 from headgate.model.version import Evidence, Version
-from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.recognise import Piece
 from headgate.parse.streams.config import Config
 from headgate.parse.streams.described import Description
+from headgate.parse.streams.kinds import KINDS
 from headgate.parse.streams.pieces import Found
 from headgate.parse.streams.version import StreamsPieces, build_version
-
-KINDS = frozenset(
-    {
-        PieceKind.DESCRIBE,
-        PieceKind.STREAMS_CONFIG,
-        PieceKind.INTERNAL_TOPICS,
-        PieceKind.INPUT_TOPICS,
-    }
-)
-
-
-def is_streams(piece: Piece) -> bool:
-    """Whether a piece by itself tells of a Kafka Streams application."""
-    return piece.kind in KINDS and not is_weak(piece)
-
-
-def is_weak(piece: Piece) -> bool:
-    """Whether a piece means something beside a description only: numbers by name, an empty list."""
-    if piece.kind is PieceKind.INTERNAL_TOPICS:
-        return not piece.value.internal
-    return piece.kind is PieceKind.INPUT_TOPICS
-
-
-def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> None:
-    """Raise EvidenceError where pieces of Spark and of Kafka Streams lie together."""
-    ours = next((p for p in pieces if is_streams(p)), None)
-    spark = [p.path for p in pieces if p.kind not in {*KINDS, PieceKind.VERSION} and p.value != {}]
-    theirs = next(iter((*spark, *checkpoints)), None)
-    if ours is not None and theirs is not None:
-        raise EvidenceError(
-            f"{ours.path} is of a Kafka Streams application, {theirs} of a Spark query: "
-            "one version is of one engine, so read them apart"
-        )
 
 
 def build_streams(
