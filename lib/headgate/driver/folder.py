@@ -93,7 +93,9 @@ class Folder:
             found = [(p.name, p.stat()) for p in self._folder.glob("*.jsonl")]
             sizes = [(name, stat.st_mtime, stat.st_size) for name, stat in found]
             kept = frozenset(part.path.name for part in self._parts.values())
-            for name in surplus(sizes, self._most_bytes, kept):
+            # The part that is open grows by that much before the next look.
+            most = max(self._most_bytes - self._part_bytes, 0)
+            for name in surplus(sizes, most, kept):
                 (self._folder / name).unlink(missing_ok=True)
 
 

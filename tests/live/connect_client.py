@@ -1,0 +1,22 @@
+"""A Connect client that watches its query: `connect_client.py PORT FOLDER`; it just ends."""
+
+import sys
+
+from pyspark.sql import SparkSession
+
+import headgate
+
+port, home = sys.argv[1:]
+spark = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+watch = headgate.watch(spark, f"{home}/watch")
+assert headgate.watch(spark, f"{home}/watch") is watch
+assert watch.problem is None, watch.problem
+rows = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+counts = rows.groupBy((rows.value % 3).alias("k")).count()
+writer = counts.writeStream.format("noop").queryName("remote").outputMode("update")
+query = writer.option("checkpointLocation", f"{home}/checkpoint").start()
+while not any(p.numInputRows for p in query.recentProgress):
+    query.awaitTermination(1)
+query.awaitTermination(5)
+query.stop()
+print("ends", flush=True)
