@@ -1,27 +1,41 @@
-"""All pipelines and the topics between them, with live numbers."""
+"""All pipelines and the topics between them, who reads how far behind, and loose ends."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from headgate.errors import HeadgateError
 from headgate.landscape.landscape import Landscape
 from headgate.ui import data, markup
 from headgate.ui.ask import switch
-from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
-from headgate.ui.graph.component import room
 from headgate.ui.keys import LandscapeKey
-from headgate.ui.landscape_panel import landscape_panel
+from headgate.ui.landscape_consumers import landscape_consumers
+from headgate.ui.landscape_loose import landscape_loose
+from headgate.ui.landscape_map import (
+    exports,
+    landscape_map,
+    level_switch,
+    more_controls,
+    selector_box,
+)
 from headgate.ui.page import open_page, title
-from headgate.ui.state import collapsed
+from headgate.ui.watch import Seen
 from headgate.usecases.context import Context
-from headgate.views.compose import compose
 from headgate.views.numbers import plural
-from headgate.views.scene import Lens
-from headgate.views.scene_landscape import Level, live_notes, sketch_landscape, usual_level
 
 # Seconds between two looks at the cluster.
 REFRESH = 5
+
+
+class View(StrEnum):
+    """What the page shows of the landscape."""
+
+    MAP = "map"
+    CONSUMERS = "consumers"
+    LOOSE = "loose ends"
 
 
 def main() -> None:
@@ -47,49 +61,41 @@ def _page(context: Context) -> None:
     except HeadgateError as error:
         st.error(str(error), icon=":material/error:")
         return
-    head, levels, find, focus, topics = st.columns(
-        [3.1, 1.75, 1.8, 0.9, 1.05], vertical_alignment="center"
+    head, views, *rest = st.columns(
+        [2.7, 2.6, 1.95, 2.6, 0.5, 0.5], vertical_alignment="center", gap="small"
     )
+    with views:
+        view = switch(
+            "View", list(View), key=LandscapeKey.VIEW, usual=View.MAP, shown=str.capitalize
+        )
     with head:
         title("Landscape", _summary(landscape))
+    if view is View.CONSUMERS:
+        landscape_consumers(landscape)
+    elif view is View.LOOSE:
+        landscape_loose(landscape)
+    else:
+        _map(context, landscape, seen, *rest)
+
+
+def _map(context: Context, landscape: Landscape, seen: Seen, *places: DeltaGenerator) -> None:
+    levels, box, more, download = places
     with levels:
-        level = switch(
-            "Level",
-            list(Level),
-            key=LandscapeKey.LEVEL,
-            usual=usual_level(landscape),
-            shown=str.capitalize,
-        )
-    with find:
-        query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
-    with focus:
-        near = focus_toggle(LandscapeKey.FOCUS)
-    with topics:
-        everything = st.toggle(
-            "All topics",
-            key=LandscapeKey.UNUSED,
-            help="Also internal topics, and topics and groups that no registered pipeline touches.",
-            bind="query-params",
-        )
-    sketch = sketch_landscape(landscape, level, unused=everything)
-    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near, view=room(LandscapeKey.GRAPH)))
-    panel = canvas_and_panel(
-        scene,
-        sketch,
-        key=LandscapeKey.GRAPH,
-        picture=f"{level} {everything} {near}",
-        query=query,
-        notes=live_notes(landscape),
-    )
-    with panel:
-        landscape_panel(context, landscape, sketch, seen)
+        level = level_switch(landscape)
+    with box:
+        expression = selector_box()
+    with more:
+        asked = more_controls()
+    with download:
+        exports(context, landscape, level, expression)
+    landscape_map(context, landscape, seen, level=level, expression=expression, more=asked)
 
 
 def _summary(landscape: Landscape) -> str:
     counts = (
         (len(landscape.pipelines), "pipeline"),
         (len(landscape.topics), "topic"),
-        (len(landscape.groups), "consumer group"),
+        (len(landscape.groups), "group"),
     )
     return ", ".join(plural(*c) for c in counts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 
 import streamlit as st
@@ -23,6 +23,7 @@ def canvas_and_panel(
     picture: str,
     query: str = "",
     notes: Mapping[str, str] | None = None,
+    trail: Iterable[tuple[str, str]] = (),
 ) -> AbstractContextManager[object]:
     """Draw the scene with the selection of the address; return the panel to write into."""
     graph, panel = st.columns(SHARES, gap="small")
@@ -36,6 +37,7 @@ def canvas_and_panel(
             query=query,
             notes=notes,
             collapsed=collapsed(),
+            trail=trail,
             on_select=select,
             on_toggle=toggle_box,
         )

@@ -21,10 +21,18 @@ class Param(StrEnum):
 class LandscapeKey(StrEnum):
     """Keys of the landscape."""
 
+    VIEW = "view"
     LEVEL = "level"
+    SELECT = "select"
+    EXCLUDE = "exclude"
     SEARCH = "q"
     UNUSED = "all_topics"
     FOCUS = "focus"
+    TRACE = "trace"
+    TO = "to"
+    OPENED = "open"
+    READER = "reader"
+    CONSUMERS = "landscape_consumers"
     GRAPH = "landscape_graph"
 
 

@@ -12,9 +12,11 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PartitionLag,
 )
-from headgate.landscape.paths import downstream
+from headgate.landscape.paths import Reach, downstream, ids_of, path_between, upstream
 from headgate.ui import markup
+from headgate.ui.ask import choose, switch
 from headgate.ui.details import detail_rows, neighbours, plain
+from headgate.ui.keys import LandscapeKey
 from headgate.ui.markup import Code, Rows
 from headgate.ui.state import select, selected
 from headgate.ui.watch import Seen
@@ -23,17 +25,31 @@ from headgate.views.figure import lag_figure
 from headgate.views.numbers import ago, count, duration, exact
 from headgate.views.scene import LOOK_WORDS, Look, Sketch
 from headgate.views.scene_landscape import PIPELINE
+from headgate.views.trail import Trace
 
+LISTED = 40
+LISTED_NAMES = 12
 SHOWN_PARTITIONS = 60
 """More bars than this cannot be told apart in the panel."""
 
 
-def landscape_panel(context: Context, landscape: Landscape, sketch: Sketch, seen: Seen) -> None:
-    """Show what the selection is about; an overview where nothing is selected."""
+def landscape_panel(
+    context: Context,
+    landscape: Landscape,
+    sketch: Sketch,
+    seen: Seen,
+    *,
+    trace: Trace = Trace.NONE,
+    closed: bool = False,
+) -> None:
+    """Show what the selection is about; an overview where nothing is selected.
+
+    `closed` says that there are too many internals to draw them all.
+    """
     node_id = selected()
     shown = sketch.node(node_id)
     if node_id is None or shown is None:
-        _overview(landscape, seen)
+        _overview(landscape, sketch, seen, closed)
         return
     st.html(markup.heading(_kind(landscape, node_id, shown.look), shown.label))
     node = landscape.node(node_id)
@@ -44,7 +60,7 @@ def landscape_panel(context: Context, landscape: Landscape, sketch: Sketch, seen
         _group(group)
     elif pipeline is not None:
         _node_of_pipeline(pipeline, node)
-    _downstream(landscape, node_id)
+    _trace(landscape, sketch, node_id, trace)
     neighbours(sketch, node_id)
 
 
@@ -55,29 +71,55 @@ def _kind(landscape: Landscape, node_id: str, look: Look) -> str:
     return LOOK_WORDS[look]
 
 
-def _overview(landscape: Landscape, seen: Seen) -> None:
+def _overview(landscape: Landscape, sketch: Sketch, seen: Seen, closed: bool) -> None:
+    drawn = [p for p in landscape.pipelines if _drawn_as(sketch, p)]
     st.html(markup.heading("Select a node for its details", "Pipelines"))
     if seen.problem:
         st.html(markup.say(seen.problem, "unknown"))
     elif seen.cluster is None:
         st.html(markup.quiet("Kafka has not answered yet."))
+    if closed:
+        st.html(
+            markup.quiet(
+                "Too many internals for one picture: a pipeline's own page, or its"
+                " panel here, shows those of one. A selector narrows the rest."
+            )
+        )
     with st.container(key="neighbours", gap=None):
-        for pipeline in landscape.pipelines:
-            _overview_row(pipeline)
+        for pipeline in drawn[:LISTED]:
+            _overview_row(sketch, pipeline)
+    if len(drawn) > LISTED:
+        st.html(markup.quiet(f"And {len(drawn) - LISTED} more: select some above."))
     if landscape.at:
         st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
-        st.html(markup.section("Remarks") + markup.bullets(remarks))
+        more = [f"And {len(remarks) - LISTED} more."] if len(remarks) > LISTED else []
+        st.html(markup.section("Remarks") + markup.bullets([*remarks[:LISTED], *more]))
 
 
-def _overview_row(pipeline: LandscapePipeline) -> None:
-    first = next(iter(pipeline.nodes), f"{pipeline.name}/pipeline")
+def _drawn_as(sketch: Sketch, pipeline: LandscapePipeline) -> str | None:
+    """The node that stands for a pipeline in the picture, or its first one there."""
+    candidates = (PIPELINE + pipeline.name, *pipeline.nodes, f"{pipeline.name}/pipeline")
+    return next((c for c in candidates if sketch.node(c)), None)
+
+
+def _overview_row(sketch: Sketch, pipeline: LandscapePipeline) -> None:
+    first = _drawn_as(sketch, pipeline)
     st.button(
-        plain(pipeline.name), key=f"overview-{pipeline.name}", type="tertiary",
-        icon=":material/account_tree:", on_click=select, args=(first,), width="stretch",
-    )  # fmt: skip
+        plain(pipeline.name),
+        key=f"overview-{pipeline.name}",
+        type="tertiary",
+        icon=":material/account_tree:",
+        on_click=select,
+        args=(first,),
+        width="stretch",
+    )
     lag = f"lag {count(pipeline.lag)}" if pipeline.lag is not None else pipeline.note
-    st.html(markup.beneath(" · ".join(filter(None, (pipeline.engine, pipeline.owner, lag)))))
+    st.html(
+        markup.beneath(
+            " · ".join(filter(None, (pipeline.engine, pipeline.owner, pipeline.status, lag)))
+        )
+    )
 
 
 def _pipeline_of(
@@ -140,6 +182,7 @@ def _node_of_pipeline(pipeline: LandscapePipeline, node: LandscapeNode | None) -
         ("Owner", pipeline.owner),
         ("What it does", pipeline.description),
         ("Engine", pipeline.engine.value),
+        ("Status", _status(pipeline)),
         ("Group", Code(pipeline.group) if pipeline.group else None),
         ("State stores", pipeline.stores or None),
         ("Lag", exact(pipeline.lag) if pipeline.lag is not None else None),
@@ -147,8 +190,11 @@ def _node_of_pipeline(pipeline: LandscapePipeline, node: LandscapeNode | None) -
         ("Remark", pipeline.note),
     ]
     st.html(markup.facts(rows))
+    if node is None:
+        _open_internals(pipeline)
     for page, label, icon in (
         ("topology", "Open its topology", ":material/hub:"),
+        ("compare", "Compare its versions", ":material/difference:"),
         ("reprocess", "Reprocess it", ":material/replay:"),
     ):
         st.page_link(
@@ -167,8 +213,122 @@ def _lag(positions: tuple[PartitionLag, ...]) -> None:
         )
 
 
-def _downstream(landscape: Landscape, node_id: str) -> None:
-    """Say who is affected: pipelines and groups that data flows to from here."""
-    reach = downstream(landscape, node_id)
-    if names := (*reach.pipelines, *reach.groups):
-        st.html(markup.section("Feeds, directly or not") + markup.bullets(names))
+def _status(pipeline: LandscapePipeline) -> list[str] | None:
+    words = (pipeline.status, pipeline.status_why)
+    return [w for w in words if w] or None
+
+
+def _open_internals(pipeline: LandscapePipeline) -> None:
+    """Show one pipeline's operators in the picture, or close them again."""
+    opened = st.query_params.get_all(LandscapeKey.OPENED)
+    is_open = pipeline.name in opened
+    st.button(
+        "Close its internals" if is_open else "Show its internals here",
+        key="landscape_internals",
+        icon=":material/unfold_more:",
+        type="tertiary",
+        on_click=_toggle_internals,
+        args=(pipeline.name,),
+    )
+
+
+def _toggle_internals(name: str) -> None:
+    opened = set(st.query_params.get_all(LandscapeKey.OPENED)) ^ {name}
+    if opened:
+        st.query_params[LandscapeKey.OPENED] = sorted(opened)
+    else:
+        st.query_params.pop(LandscapeKey.OPENED, None)
+
+
+TRACES = {
+    Trace.NONE: "Off",
+    Trace.DOWNSTREAM: "Down",
+    Trace.UPSTREAM: "Up",
+    Trace.PATH: "Way",
+}
+
+
+def _trace(landscape: Landscape, sketch: Sketch, node_id: str, trace: Trace) -> None:
+    """Ask what to follow from here, and say where it leads and whom to tell."""
+    starts = ids_of(landscape, node_id)
+    if not starts:
+        return
+    st.html(markup.section("Follow the data"))
+    switch(
+        "Follow", list(Trace), key=LandscapeKey.TRACE, usual=Trace.NONE, shown=lambda t: TRACES[t]
+    )
+    if trace is Trace.PATH:
+        _way(landscape, sketch, node_id)
+        return
+    reach = (upstream if trace is Trace.UPSTREAM else downstream)(landscape, starts)
+    _reach(
+        reach,
+        "Fed by" if trace is Trace.UPSTREAM else "A change here reaches",
+        tell=trace is not Trace.UPSTREAM,
+    )
+
+
+def _reach(reach: Reach, title: str, *, tell: bool) -> None:
+    rows: Rows = [
+        ("Pipelines", _some(reach.pipelines)),
+        ("Topics", _some(reach.topics)),
+        ("State stores", len(reach.stores) or None),
+        ("Groups", _some(reach.groups)),
+    ]
+    facts = markup.facts(rows)
+    if not facts:
+        st.html(markup.quiet("Nothing lies there."))
+        return
+    st.html(markup.section(title) + facts)
+    if tell:
+        owners: Rows = [(owner, _some(names)) for owner, names in reach.owners]
+        st.html(markup.section("Tell") + (markup.facts(owners) or ""))
+        if reach.unowned:
+            text = f"Nobody is known to tell for {', '.join(reach.unowned[:LISTED_NAMES])}."
+            st.html(markup.say(text, "unknown"))
+
+
+def _some(names: tuple[str, ...]) -> list[str]:
+    rest = len(names) - LISTED_NAMES
+    return [*names[:LISTED_NAMES], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
+    """Ask for the other end of a way and tell its stops; each is a button."""
+    ends = [f"{PIPELINE}{p.name}" for p in landscape.pipelines]
+    ends += [n.id for n in landscape.nodes if n.kind in ("topic", "group")]
+    end = choose("To", ["", *ends], key=LandscapeKey.TO, usual="", shown=_end_word)
+    if not end:
+        st.html(markup.quiet("Choose where the way is to lead."))
+        return
+    path = path_between(landscape, ids_of(landscape, node_id), end)
+    if not path.exists:
+        back = "; it flows back from there:" if path.back else ", and none flows back."
+        st.html(markup.say(f"No data flows from here to {_end_word(end)}{back}", "unknown"))
+    elif path.has_more:
+        st.html(markup.quiet("The shortest way; there are others."))
+    else:
+        st.html(markup.quiet("The only way."))
+    with st.container(key="way", gap=None):
+        for number, stop in enumerate(path.stops or path.back_stops):
+            pipeline = stop.startswith(PIPELINE)
+            known = landscape.pipeline(stop.removeprefix(PIPELINE)) if pipeline else None
+            target = _drawn_as(sketch, known) if known else stop
+            st.button(
+                plain(_end_word(stop)),
+                key=f"way-{number}",
+                type="tertiary",
+                on_click=select,
+                icon=":material/account_tree:" if pipeline else ":material/notes:",
+                args=(target,),
+                disabled=target == node_id,
+                width="stretch",
+            )
+
+
+def _end_word(end: str) -> str:
+    """A name with its kind behind it: a topic and a pipeline may share one."""
+    if not end:
+        return "Choose …"
+    kind, _, name = end.partition(":")
+    return f"{name} ({kind})" if kind in ("topic", "pipeline", "group") else end

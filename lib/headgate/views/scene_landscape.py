@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
 from headgate.landscape.landscape import (
@@ -17,6 +18,8 @@ from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
 MANY = 40
 """From this many nodes on, the landscape opens with one node a pipeline."""
+TOO_MANY = 1500
+"""From this many nodes on, internals are drawn only of pipelines that were opened."""
 PIPELINE = "pipeline:"
 
 
@@ -32,14 +35,31 @@ def usual_level(landscape: Landscape) -> Level:
     return Level.PIPELINES if len(landscape.nodes) > MANY else Level.INTERNALS
 
 
-def sketch_landscape(landscape: Landscape, level: Level, *, unused: bool = False) -> Sketch:
+def closes_itself(landscape: Landscape, level: Level) -> bool:
+    """Whether the landscape has more internals than anybody could tell apart."""
+    return level is Level.INTERNALS and len(landscape.nodes) > TOO_MANY
+
+
+def sketch_landscape(
+    landscape: Landscape,
+    level: Level,
+    *,
+    unused: bool = False,
+    opened: Collection[str] = (),
+) -> Sketch:
     """Return the sketch; `unused` also draws internal topics and those that nobody touches.
 
-    At the level of pipelines each one is a node `pipeline:NAME`, at that of operators each of
-    its sub-topologies a box `NAME/NUMBER`.
+    At the level of pipelines each one is a node `pipeline:NAME`, at that of internals each of
+    its sub-topologies a box `NAME/NUMBER`. Pipelines that are `opened` show their internals at
+    either level, and where there are too many internals only those do.
     """
     hidden = set() if unused else _beside_the_point(landscape)
-    shown_as = {n.id: stand_in(n, level) for n in landscape.nodes if n.id not in hidden}
+    usual = Level.PIPELINES if closes_itself(landscape, level) else level
+    shown_as = {
+        n.id: stand_in(n, Level.INTERNALS if n.pipeline in opened else usual)
+        for n in landscape.nodes
+        if n.id not in hidden
+    }
     nodes: dict[str, SketchNode] = {}
     for node in landscape.nodes:
         if node.id in shown_as:

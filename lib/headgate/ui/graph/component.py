@@ -31,13 +31,15 @@ def show_graph(
     query: str = "",
     notes: Mapping[str, str] | None = None,
     collapsed: Iterable[str] = (),
+    trail: Iterable[tuple[str, str]] = (),
     on_select: Callable[[str | None], None] = lambda node: None,
     on_toggle: Callable[[str], None] = lambda box: None,
 ) -> None:
     """Draw `scene`; `picture` names what is shown, and pan and zoom last as long as it does.
 
     `hits` are node ids that the search `query` found, `notes` short live texts by node or box
-    id, `collapsed` the boxes that a click opens again. The callbacks run before the rerun.
+    id, `collapsed` the boxes that a click opens again. `trail` are edges to be followed: all
+    else is dimmed. The callbacks run before the rerun.
     """
 
     def node_picked() -> None:
@@ -62,6 +64,7 @@ def show_graph(
             "hits": list(hits),
             "query": query,
             "notes": dict(notes or {}),
+            "trail": [list(pair) for pair in trail],
             "room": st.session_state.get(_room_key(key)),
         },
         default={"picked": None, "toggled": None, "room": None},

@@ -1,6 +1,6 @@
 /* The component: keeps the picture, the selection and the camera over reruns of the page.
 
-   In:  data {scene, words, picture, selected, hits, query, notes, room}
+   In:  data {scene, words, picture, selected, hits, query, notes, trail, room}
    Out: states `picked` ({id, at}: a node's id or null, and when), `toggled` ({id, at}: a box's)
    and `room` (width and height of the canvas, for which the scene is laid out). They are no
    triggers: one that comes while the page is running would be lost. */
@@ -41,6 +41,8 @@ class Graph {
     this.words = data.words;
     this.hits = new Set(data.hits);
     this.searching = Boolean(data.query);
+    this.trail = new Set((data.trail || []).map((pair) => JSON.stringify(pair)));
+    this.trailed = new Set((data.trail || []).flat());
     const content = JSON.stringify(data.scene);
     if (content !== this.content) this.draw(data, content);
     if (this.wanted !== data.selected) {
@@ -108,10 +110,13 @@ class Graph {
 
   mark() {
     const centre = this.hovered || this.selected, keep = new Set(centre ? [centre] : []);
+    const follows = !this.hovered && this.trail.size > 0;
+    if (follows) this.trailed.forEach((id) => keep.add(id));
     for (const edge of this.world.querySelectorAll(".edge")) {
-      const { source, target } = edge.dataset, on = centre && (source === centre || target === centre);
+      const { source, target } = edge.dataset;
+      const on = follows ? this.trail.has(JSON.stringify([source, target])) : centre && (source === centre || target === centre);
       edge.classList.toggle("on", Boolean(on));
-      if (on) keep.add(source).add(target);
+      if (on && !follows) keep.add(source).add(target);
     }
     for (const node of this.world.querySelectorAll(".node")) {
       const id = node.dataset.id, selected = id === this.selected;
@@ -120,7 +125,7 @@ class Graph {
       node.classList.toggle("keep", keep.has(id) || this.hits.has(id));
       node.setAttribute("aria-pressed", selected);
     }
-    this.world.classList.toggle("dim", Boolean(this.hovered) || this.searching);
+    this.world.classList.toggle("dim", Boolean(this.hovered) || this.searching || follows);
   }
 
   select(id) {

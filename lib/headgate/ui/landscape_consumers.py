@@ -1,0 +1,159 @@
+"""Who reads what, and how far behind: groups and Spark queries side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.landscape.consumers import Consumer, consumers
+from headgate.landscape.landscape import Landscape, PositionState
+from headgate.ui import markup
+from headgate.ui.keys import LandscapeKey
+from headgate.views.landscape_figure import lags_figure, partitions_figure
+from headgate.views.landscape_text import remark
+from headgate.views.numbers import ago, count, exact, plural
+
+KINDS = {
+    "spark": "Spark query", "kafka-streams": "Kafka Streams", "consumer-group": "Consumer group",
+    "classic": "Group (classic)", "consumer": "Group (consumer)", "share": "Share group",
+    "streams": "Streams group", "unknown": "Group",
+}  # fmt: skip
+SOURCES = {"group": "its group's commits", "checkpoint": "its checkpoint", "progress": "progress"}
+STATES = {
+    PositionState.OK: "in the log",
+    PositionState.NO_OFFSET: "not read yet",
+    PositionState.DATA_LOST: "records lost",
+    PositionState.BEYOND_END: "after the end",
+    PositionState.NOT_LISTED: "not in Kafka",
+    PositionState.UNKNOWN: "unknown",
+}
+
+
+def landscape_consumers(landscape: Landscape) -> None:
+    """Show the table of consumers, and the partitions of the one that is selected."""
+    found = consumers(landscape)
+    left, right = st.columns((3.2, 2.6), gap="small")
+    with left.container(border=True, key="consumers"):
+        chosen = _table(found)
+    with right.container(border=True, key="details", gap="xsmall"):
+        if chosen is None:
+            _overview(landscape, found)
+        else:
+            _detail(chosen)
+
+
+def _table(found: Sequence[Consumer]) -> Consumer | None:
+    """Show one row a consumer and topic; the selected one stands in the address."""
+    names = [f"{c.name} {c.topic}" for c in found]
+    wanted = st.query_params.get(LandscapeKey.READER, "")
+    if not found:
+        st.html(markup.quiet("Nobody is known to read a topic."))
+        return None
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Consumer": [c.name for c in found],
+                "Kind": [KINDS.get(c.kind, c.kind) for c in found],
+                "Owner": [c.owner or ("undeclared" if not c.declared else "") for c in found],
+                "Topic": [c.topic for c in found],
+                "Partitions": [len(c.positions) or None for c in found],
+                "Lag": pd.array([c.lag for c in found], dtype="Int64"),
+                "Remark": [_remark(c) for c in found],
+            }
+        ),
+        hide_index=True,
+        height="stretch",
+        row_height=34,
+        placeholder="–",
+        key=LandscapeKey.CONSUMERS,
+        on_select=lambda: _remember(names),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [names.index(wanted)]}}
+        if wanted in names
+        else None,
+        column_config={
+            "Lag": st.column_config.NumberColumn(
+                format="localized", help="Offsets between position and end: at most so many records"
+            ),
+            "Partitions": st.column_config.NumberColumn(width="small"),
+        },
+    )
+    return found[names.index(wanted)] if wanted in names else None
+
+
+def _remark(consumer: Consumer) -> str:
+    lost = f"{count(consumer.lost)} lost: " if consumer.lost else ""
+    return f"⚠ {lost}{remark(consumer)}" if consumer.wrong else remark(consumer)
+
+
+def _remember(names: Sequence[str]) -> None:
+    rows = st.session_state[LandscapeKey.CONSUMERS]["selection"]["rows"]
+    if rows and rows[0] < len(names):
+        st.query_params[LandscapeKey.READER] = names[rows[0]]
+    else:
+        st.query_params.pop(LandscapeKey.READER, None)
+
+
+def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
+    st.html(markup.heading("Select a row for its partitions", "Furthest behind"))
+    if landscape.at is None:
+        st.html(markup.say("Kafka was not read: ends of logs and groups are missing.", "unknown"))
+    behind = [c for c in found if c.lag]
+    if behind:
+        st.plotly_chart(
+            lags_figure(behind), config={"displayModeBar": False}, key="lags", width="stretch"
+        )
+    elif landscape.at is not None:
+        st.html(markup.quiet("Nobody is known to be behind."))
+    for consumer in found:
+        if consumer.wrong:
+            st.html(markup.say(_sentence(consumer), "refuses"))
+
+
+def _sentence(consumer: Consumer) -> str:
+    where = f"{consumer.name} on {consumer.topic}"
+    if consumer.lost:
+        return f"{where}: {exact(consumer.lost)} offsets were deleted before they were read."
+    return f"{where} stands after the log's end: the topic was made anew or truncated."
+
+
+def _detail(consumer: Consumer) -> None:
+    st.html(markup.heading(KINDS.get(consumer.kind, consumer.kind), consumer.name))
+    st.html(
+        markup.facts(
+            [
+                ("Topic", consumer.topic),
+                ("Owner", consumer.owner),
+                ("Lag", exact(consumer.lag)),
+                ("Position from", SOURCES.get(consumer.source or "")),
+                ("As of", ago(consumer.at) if consumer.at else None),
+                ("Partitions", plural(len(consumer.positions), "partition")),
+            ]
+        )
+    )
+    if consumer.wrong:
+        st.html(markup.say(_sentence(consumer), "refuses"))
+    if not consumer.positions:
+        st.html(markup.quiet(_why_nothing(consumer)))
+        return
+    st.plotly_chart(
+        partitions_figure(consumer.positions), config={"displayModeBar": False},
+        key="partitions", width="stretch",
+    )  # fmt: skip
+    rows = [
+        (p.partition, *(exact(n) if n is not None else "–" for n in (p.begin, p.position, p.end)),
+         exact(p.lag), STATES[p.state])
+        for p in consumer.positions
+    ]  # fmt: skip
+    st.html(markup.table(("Partition", "Begin", "Position", "End", "Lag", ""), rows))
+
+
+def _why_nothing(consumer: Consumer) -> str:
+    if consumer.kind == "spark":
+        return (
+            "Spark commits no offsets to Kafka, and neither a checkpoint nor progress of this query"
+            " was read: its position is not known."
+        )
+    return "No committed offset of it is known."

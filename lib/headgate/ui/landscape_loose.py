@@ -1,0 +1,131 @@
+"""Loose ends: topics that nobody uses, internal topics without an owner, undeclared groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
+from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused
+from headgate.ui import markup
+from headgate.views.numbers import duration, plural, size
+
+NUMBER = st.column_config.NumberColumn(format="localized")
+
+
+def landscape_loose(landscape: Landscape) -> None:
+    """Show the four kinds side by side; each says what it may mean."""
+    if landscape.at is None:
+        with st.container(key="selector-problem"):
+            st.html(
+                markup.say(
+                    "Kafka was not read: only what pipelines name is known, and groups,"
+                    " sizes and topics of nobody are missing.",
+                    "unknown",
+                )
+            )
+    topics, groups = st.columns(2, gap="small")
+    with topics:
+        _topics(
+            "Nobody writes or reads",
+            unused(landscape),
+            "unused",
+            "No registered pipeline writes them, and neither pipeline nor group reads them.",
+        )
+        _topics(
+            "Written and never read",
+            unread(landscape),
+            "unread",
+            "A pipeline writes them; no pipeline and no group reads them.",
+        )
+    with groups:
+        _internal(unowned_topics(landscape))
+        _groups(undeclared_groups(landscape))
+
+
+def _head(title: str, number: int, unit: str, about: str) -> None:
+    st.html(markup.heading(plural(number, unit), title) + markup.quiet(about))
+
+
+def _topics(title: str, topics: Sequence[LandscapeTopic], key: str, about: str) -> None:
+    with st.container(border=True, key=f"loose_{key}", gap="xsmall"):
+        _head(title, len(topics), "topic", about)
+        if topics:
+            _table(
+                {
+                    "Topic": [t.name for t in topics],
+                    "Written by": [", ".join(t.writers) for t in topics]
+                    if key == "unread"
+                    else None,
+                    "Partitions": [t.partitions for t in topics],
+                    "Records": pd.array([t.records for t in topics], dtype="Int64"),
+                    "Size": [size(t.bytes) if t.bytes is not None else "" for t in topics],
+                    "Retention": [
+                        duration(t.retention_ms) if t.retention_ms is not None else ""
+                        for t in topics
+                    ],
+                },
+                key,
+            )
+
+
+def _internal(topics: Sequence[LandscapeTopic]) -> None:
+    known = [t.bytes for t in topics if t.bytes is not None]
+    total = f" They take {size(sum(known))}." if known else ""
+    with st.container(border=True, key="loose_internal", gap="xsmall"):
+        _head(
+            "Internal topics that no known pipeline owns",
+            len(topics),
+            "topic",
+            f"Named like Kafka Streams' own, and nothing proves whose they are.{total}",
+        )
+        if topics:
+            _table(
+                {
+                    "Topic": [t.name for t in topics],
+                    "Size": [size(t.bytes) if t.bytes is not None else "" for t in topics],
+                    "Records": pd.array([t.records for t in topics], dtype="Int64"),
+                    "Perhaps of": [", ".join(t.candidates) for t in topics],
+                    "Why not proven": [t.proof or "" for t in topics],
+                },
+                "internal",
+            )
+
+
+def _groups(groups: Sequence[LandscapeGroup]) -> None:
+    with st.container(border=True, key="loose_groups", gap="xsmall"):
+        _head(
+            "Groups that no pipeline declares",
+            len(groups),
+            "group",
+            "They commit to Kafka, but headgate.toml does not name them.",
+        )
+        if groups:
+            _table(
+                {
+                    "Group": [g.id for g in groups],
+                    "Type": [g.type.value for g in groups],
+                    "State": [g.state for g in groups],
+                    "Members": [g.members for g in groups],
+                    "Lag": pd.array([g.lag for g in groups], dtype="Int64"),
+                    "Reads": [
+                        ", ".join(dict.fromkeys(p.topic for p in g.positions)) for g in groups
+                    ],
+                },
+                "groups",
+            )
+
+
+def _table(columns: dict[str, object], key: str) -> None:
+    shown = {name: values for name, values in columns.items() if values is not None}
+    st.dataframe(
+        pd.DataFrame(shown),
+        hide_index=True,
+        key=f"loose_table_{key}",
+        height="stretch",
+        row_height=32,
+        placeholder="–",
+        column_config={"Records": NUMBER, "Lag": NUMBER},
+    )

@@ -1,0 +1,196 @@
+"""The landscape as a graph: selectors, ways and what lies downstream, with live numbers."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+import streamlit as st
+
+from headgate.errors import SelectorError
+from headgate.landscape.landscape import Landscape
+from headgate.landscape.paths import downstream, ids_of, path_between, upstream
+from headgate.landscape.select import part
+from headgate.landscape.selector import METHODS, select
+from headgate.ui import markup
+from headgate.ui.ask import switch
+from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
+from headgate.ui.exports import export_menu
+from headgate.ui.graph.component import room
+from headgate.ui.keys import LandscapeKey
+from headgate.ui.landscape_panel import landscape_panel
+from headgate.ui.state import collapsed, selected
+from headgate.ui.watch import Seen
+from headgate.usecases.context import Context
+from headgate.usecases.export_lineage import export_lineage
+from headgate.views.compose import compose
+from headgate.views.exports import Content, draw, export_landscape
+from headgate.views.landscape_json import landscape_json
+from headgate.views.scene import Lens, Scene, Sketch
+from headgate.views.scene_landscape import (
+    Level,
+    closes_itself,
+    live_notes,
+    sketch_landscape,
+    usual_level,
+)
+from headgate.views.trail import Pairs, Trace, along, among
+
+placed = lru_cache(maxsize=16)(compose)
+"""The same picture is laid out once, however often the numbers beside it change."""
+
+HELP = "\n".join(
+    (
+        "What to show, as dbt selects. Several are a union, a comma is an intersection.",
+        "",
+        "- `orders`, `orders*`: by name, or by pattern",
+        "- `+orders`, `orders+`, `2+orders+1`: with all that feeds it, with all downstream, so"
+        " many steps",
+        "- `@orders`: with all downstream of it, and all that feeds those",
+        *(f"- `{method}:`: {meaning}" for method, meaning in METHODS.items()),
+        "",
+        'Names with spaces, commas, colons, quotes or `*` need quotes: `topic:"a, b"`.',
+    )
+)
+
+
+def level_switch(landscape: Landscape) -> Level:
+    """Ask how much of each pipeline is drawn."""
+    return switch(
+        "Level", list(Level), key=LandscapeKey.LEVEL, usual=usual_level(landscape),
+        shown=str.capitalize,
+    )  # fmt: skip
+
+
+def selector_box() -> str:
+    """Ask what to show; the text as it was typed."""
+    return (
+        st.text_input(
+            "Select",
+            key=LandscapeKey.SELECT,
+            placeholder="+orders, owner:payments …",
+            icon=":material/filter_alt:",
+            label_visibility="collapsed",
+            help=HELP,
+            bind="query-params",
+        )
+        or ""
+    )
+
+
+def more_controls() -> tuple[str, str | None, bool]:
+    """Ask for what is needed less often; return search, focus, and whether all topics show."""
+    with st.popover("", icon=":material/tune:", help="Search, leave out, focus", key="more"):
+        query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
+        st.text_input(
+            "Leave out",
+            key=LandscapeKey.EXCLUDE,
+            placeholder="Leave out, by a selector",
+            icon=":material/filter_alt_off:",
+            label_visibility="collapsed",
+            bind="query-params",
+        )
+        near = focus_toggle(LandscapeKey.FOCUS)
+        everything = st.toggle(
+            "All topics",
+            key=LandscapeKey.UNUSED,
+            help="Also internal topics, and topics and groups that no registered pipeline touches.",
+            bind="query-params",
+        )
+    return query, near, everything
+
+
+def chosen_part(landscape: Landscape, expression: str) -> tuple[Landscape, str | None]:
+    """Return what the selectors show, or everything and one sentence why not."""
+    exclude = str(st.session_state.get(LandscapeKey.EXCLUDE) or "")
+    if not expression.strip() and not exclude.strip():
+        return landscape, None
+    try:
+        return part(landscape, select(landscape, expression, exclude)), None
+    except SelectorError as error:
+        return landscape, str(error)
+
+
+def landscape_map(
+    context: Context,
+    landscape: Landscape,
+    seen: Seen,
+    *,
+    level: Level,
+    expression: str,
+    more: tuple[str, str | None, bool],
+) -> Scene:
+    """Draw the map and its panel; return the scene, for the exports."""
+    query, near, everything = more
+    shown, problem = chosen_part(landscape, expression)
+    if problem:
+        with st.container(key="selector-problem"):
+            st.html(markup.say(problem, "unknown"))
+    filtered = shown is not landscape
+    sketch = sketch_landscape(
+        shown, level, unused=everything or filtered, opened=opened_pipelines()
+    )
+    scene = placed(sketch, Lens(collapsed=collapsed(), focus=near, view=room(LandscapeKey.GRAPH)))
+    trace, trail = _trail(landscape, sketch)
+    panel = canvas_and_panel(
+        scene,
+        sketch,
+        key=LandscapeKey.GRAPH,
+        picture=f"{level} {everything} {near} {expression}",
+        query=query,
+        notes=live_notes(shown),
+        trail=trail,
+    )
+    with panel:
+        landscape_panel(
+            context, landscape, sketch, seen, trace=trace, closed=closes_itself(shown, level)
+        )
+    return scene
+
+
+def opened_pipelines() -> frozenset[str]:
+    """Return the pipelines whose internals were asked for one by one."""
+    return frozenset(st.query_params.get_all(LandscapeKey.OPENED))
+
+
+def trace_chosen() -> tuple[Trace, str]:
+    """Return what the address says is highlighted, and the far end of a way."""
+    word = st.query_params.get(LandscapeKey.TRACE, "")
+    known = Trace(word) if word in list(Trace) else Trace.NONE
+    return known, st.query_params.get(LandscapeKey.TO, "")
+
+
+def _trail(landscape: Landscape, sketch: Sketch) -> tuple[Trace, Pairs]:
+    trace, end = trace_chosen()
+    start = selected()
+    starts = ids_of(landscape, start) if start else frozenset()
+    if not starts or trace is Trace.NONE:
+        return trace, ()
+    if trace is Trace.PATH:
+        path = path_between(landscape, starts, end)
+        return trace, along(sketch, landscape, path.nodes or path.back)
+    reach = (downstream if trace is Trace.DOWNSTREAM else upstream)(landscape, starts)
+    return trace, among(sketch, landscape, starts | reach.nodes.keys())
+
+
+def exports(context: Context, landscape: Landscape, level: Level, expression: str) -> None:
+    """Show the download menu of what the selectors show."""
+    shown, _ = chosen_part(landscape, expression)
+
+    def make(form: str) -> Content:
+        if form == "json":
+            return json.dumps(landscape_json(shown), indent=2, ensure_ascii=False)
+        if form == "openlineage":
+            return export_lineage(context, [p.name for p in shown.pipelines])
+        if form in ("svg", "png"):
+            sketch = sketch_landscape(shown, level, unused=shown is not landscape,
+                                      opened=opened_pipelines())  # fmt: skip
+            return draw(placed(sketch, Lens(collapsed=collapsed())), form, notes=live_notes(shown),
+                        theme=_theme())  # fmt: skip
+        return export_landscape(shown, form, level=level)
+
+    export_menu("landscape", make, key="landscape_export")
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"

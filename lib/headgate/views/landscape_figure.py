@@ -1,0 +1,94 @@
+"""Charts of the landscape: who is furthest behind, and where a reader stands in its log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from headgate.landscape.consumers import Consumer
+from headgate.landscape.landscape import PartitionLag, PositionState
+from headgate.views.hues import LIGHT
+from headgate.views.labels import shorten
+from headgate.views.numbers import count
+
+MOST = 15
+MOST_PARTITIONS = 60
+LOOKS = {"spark": "pipeline", "kafka-streams": "aggregation"}
+"""The hue of a bar by the reader's kind; groups have the readers' hue."""
+QUIET = "rgba(128, 138, 156, 0.28)"
+
+
+def lags_figure(consumers: Sequence[Consumer]) -> go.Figure:
+    """Return bars of the largest lags, one a consumer and topic, largest first."""
+    worst = sorted(consumers, key=lambda c: -(c.lag or 0))[:MOST]
+    names = [f"{shorten(c.name, 26)} · {shorten(c.topic, 22)}" for c in worst]
+    figure = go.Figure(
+        go.Bar(
+            x=[c.lag for c in worst],
+            y=list(range(len(worst))),
+            orientation="h",
+            marker={"color": [LIGHT[LOOKS.get(c.kind, "reader")] for c in worst]},
+            text=[count(c.lag) for c in worst],
+            textposition="auto",
+            hovertext=[_plain(f"{c.name}, {c.topic}: {c.lag:,}") for c in worst],
+            hoverinfo="text",
+        )
+    )
+    figure.update_layout(_layout(46 + 30 * len(worst)))
+    figure.update_xaxes(rangemode="tozero", tickformat="~s", nticks=5)
+    figure.update_yaxes(
+        autorange="reversed", automargin=True, tickvals=list(range(len(worst))),
+        ticktext=[_plain(n) for n in names],
+    )  # fmt: skip
+    return figure
+
+
+def partitions_figure(positions: Sequence[PartitionLag]) -> go.Figure:
+    """Return each partition's log from begin to end, what is not read yet, and what is lost.
+
+    Offsets count from each log's own begin (or the position, where that lies before it), so
+    partitions of very different offsets can be compared.
+    """
+    shown = [p for p in positions if p.end is not None][:MOST_PARTITIONS]
+    names = [str(p.partition) for p in shown]
+    figure = go.Figure()
+    parts = (
+        ("read", [_read(p) for p in shown], QUIET),
+        ("not read yet", [p.lag or 0 for p in shown], LIGHT["topic"]),
+        ("lost", [p.lost or 0 for p in shown], LIGHT["refuses"]),
+    )
+    for name, values, colour in parts:
+        if any(values):
+            figure.add_bar(
+                x=values, y=names, orientation="h", name=name, marker={"color": colour},
+                hovertemplate="partition %{y}: %{x:,} " + name + "<extra></extra>",
+            )  # fmt: skip
+    figure.update_layout(
+        _layout(84 + 22 * len(shown)), barmode="stack", showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    )  # fmt: skip
+    figure.update_xaxes(rangemode="tozero", tickformat="~s", nticks=5)
+    figure.update_yaxes(autorange="reversed", type="category", title="Partition")
+    return figure
+
+
+def _read(position: PartitionLag) -> int:
+    if position.position is None or position.state is PositionState.BEYOND_END:
+        return 0
+    return max(position.position - (position.begin or 0), 0)
+
+
+def _layout(height: int) -> dict[str, object]:
+    return {
+        "height": height,
+        "margin": {"l": 4, "r": 12, "t": 28, "b": 26},
+        "bargap": 0.3,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def _plain(label: str) -> str:
+    """Plotly reads a little HTML in texts; a name has none."""
+    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
