@@ -183,6 +183,7 @@ class _TwoLevels:
             inner=self.inner, outer=self.outer, aisle=self._row_gap() / 2,
         )  # fmt: skip
         routes = {e: router.route(*e, self.bends.get(e, ())) for e in self.edges}
+        width, height = _grown(width, height, routes)
         return Layout(self.centres, self.boxes, routes, width, height, self.inner, self.outer)
 
     def _row_gap(self) -> float:
@@ -292,3 +293,11 @@ class _TwoLevels:
             x += item.width + gap
             used, bottom = max(used, x - gap), max(bottom, y + item.height)
         return used, bottom
+
+
+def _grown(
+    width: float, height: float, routes: Mapping[tuple[str, str], tuple[Point, ...]]
+) -> tuple[float, float]:
+    """Return the size with room for edges that are led around everything."""
+    points = [p for route in routes.values() for p in route]
+    return max([width, *(x for x, _ in points)]), max([height, *(y for _, y in points)])

@@ -12,6 +12,8 @@ ARROW = 1.0
 """Edges end this far before their target, so that the head touches and does not cover it."""
 STEP_OUT = 16.0
 INSET = 6.0
+LOOP = 14.0
+"""Edges against the flow keep this distance from boxes, and from each other."""
 
 
 class Placed(NamedTuple):
@@ -38,6 +40,7 @@ class Router:
     ) -> None:
         self.nodes, self.boxes = nodes, boxes
         self.inner, self.outer, self.aisle = inner, outer, aisle
+        self.loops = 0
         self.members: dict[str, list[str]] = {}
         for node, placed in nodes.items():
             if placed.cluster is not None:
@@ -50,6 +53,9 @@ class Router:
         flow = self.inner if inside else self.outer
         turned = flow is Flow.DOWN
         start, end = _along(one, turned), _along(other, turned)
+        if not inside and end.x - end.width / 2 < start.x + start.width / 2:
+            points = self._around(source, target, turned)
+            return tuple((y, x) for x, y in points) if turned else tuple(points)
         middle = [(y, x) for x, y in bends] if turned else list(bends)
         points = [(start.x + start.width / 2, start.y)]
         if not inside:
@@ -59,6 +65,36 @@ class Router:
             points += self._step_in(target, start.y - end.y, turned)
         points.append((end.x - end.width / 2 - ARROW, end.y))
         return tuple((y, x) for x, y in points) if turned else tuple(points)
+
+    def _around(self, source: str, target: str, turned: bool) -> list[Point]:
+        """Lead an edge against the flow below everything between its ends, at right angles."""
+        start, end = (_along(self.nodes[n], turned) for n in (source, target))
+        out = [(start.x + start.width / 2, start.y), *self._step_out(source, 1, turned)]
+        way_in = [*self._step_in(target, 1, turned), (end.x - end.width / 2 - ARROW, end.y)]
+        far = max(out[-1][0], self._border(start, turned, 1)) + LOOP
+        near = min(way_in[0][0], self._border(end, turned, 0)) - LOOP
+        side = self._below(near, far, turned) + LOOP * (1 + self.loops % 8)
+        self.loops += 1
+        corners = [(far, out[-1][1]), (far, side), (near, side), (near, way_in[0][1])]
+        return [*out, *corners, *way_in]
+
+    def _border(self, placed: Placed, turned: bool, end: int) -> float:
+        """Return where the node, or the box around it, begins (0) or ends (1) along the flow."""
+        if placed.cluster is None:
+            return placed.x + (end - 0.5) * placed.width
+        x, y, width, height = self.boxes[placed.cluster]
+        return (y if turned else x) + end * (height if turned else width)
+
+    def _below(self, near: float, far: float, turned: bool) -> float:
+        """Return the lowest border, across the flow, of what stands between two places."""
+        found = [
+            (y, y + height, x + width) if turned else (x, x + width, y + height)
+            for x, y, width, height in self.boxes.values()
+        ]
+        for placed in (_along(n, turned) for n in self.nodes.values() if n.cluster is None):
+            half = placed.width / 2
+            found.append((placed.x - half, placed.x + half, placed.y + placed.height / 2))
+        return max((low for begin, end, low in found if begin < far and end > near), default=0.0)
 
     def _step_out(self, node: str, towards: float, turned: bool) -> list[Point]:
         """Leave the box at the node's own height, or between the rows if a sibling is in front."""
