@@ -45,7 +45,7 @@ def command(
         history = capture_history.capture_history(
             evidence, pipeline=pipeline, context=context, query=query
         )
-        stored = history.number, history.is_new
+        version, stored = history.version, (history.number, history.is_new)
         _say_older(pipeline, history.added, history.number)
     elif pipeline is not None:
         stored = capture.store_version(version, pipeline=pipeline, context=context)

@@ -218,7 +218,7 @@ def _chosen(
     told |= {q.id: q.name or q.id for q in logs}
     if query is not None or len(known) != 1 or not known.keys() & told.keys():
         known |= told
-    names = ", ".join(known.values())
+    names = ", ".join(" ".join(n.split()) for n in known.values())
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:

@@ -100,4 +100,4 @@ def _meant(found: Gathered, batches: Sequence[BatchProgress], query: str | None)
 
 
 def _listed(known: dict[str, str | None]) -> str:
-    return ", ".join(name or i for i, name in known.items())
+    return ", ".join(" ".join((name or i).split()) for i, name in known.items())

@@ -10,7 +10,7 @@ from headgate.parse.spark.event_log import EventLog
 from headgate.parse.spark.event_log_gather import Application
 from headgate.parse.spark.event_log_runs import QueryRun
 from headgate.parse.spark.forms import read_plans
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.session import Report, read_reports
 
 _S = "spark.sql.streaming."
@@ -28,6 +28,7 @@ _ENGINES = frozenset(
 )
 # A batch without data shows less of a plan: that many kinds of plans of a run are looked at.
 _MOST_PLANS = 12
+_EMPTY = "<empty>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +145,16 @@ def logged_version(query: LoggedQuery, found: LoggedRun) -> LoggedVersion:
         if k.startswith("spark.sql.") and k not in _ENGINES and PINNED_DEFAULTS.get(k) != v
     }
     version = run.settings.get(_OFFSET_LOG, "")
+    plans = _plan(run)
     return LoggedVersion(
         run=run,
-        plans=_plan(run),
+        plans=plans,
         reports=_reports(run),
         settings=kept,
         pinned=query.pinned,
         offset_log_version=int(version) if version in ("1", "2") else None,
         engine_version=found.application.spark_version,
-        warnings=tuple(_warnings(query, found)),
+        warnings=(*_warnings(query, found), *_of_empty(found, plans)),
     )
 
 
@@ -160,11 +162,20 @@ def _plan(run: QueryRun) -> tuple[Plan, ...]:
     """Return the plan that shows most of the query; of equal ones the newest."""
     newest = sorted(run.plans, key=lambda p: p.last_batch)[-_MOST_PLANS:]
     read = [read_plans(p.text) for p in newest]
-    return max(reversed(read), key=_size, default=())
+    return max(reversed(read), key=lambda plans: (-_empties(plans), _size(plans)), default=())
 
 
 def _size(plans: tuple[Plan, ...]) -> int:
     return max((len(p.nodes) for p in plans), default=0)
+
+
+def _empties(plans: tuple[Plan, ...]) -> int:
+    """Count the leaves that stand for a source without data in that batch."""
+    return max((sum(_is_empty(n) for n in p.nodes) for p in plans), default=0)
+
+
+def _is_empty(node: PlanNode) -> bool:
+    return node.name.startswith("Local") and _EMPTY in f"{node.detail} {node.argument()}"
 
 
 def _reports(run: QueryRun) -> tuple[Report, ...]:
@@ -177,8 +188,10 @@ def _reports(run: QueryRun) -> tuple[Report, ...]:
 def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
     newest = query.runs[-1].run
     if newest is not found.run and newest.run_id != found.run.run_id:
-        ended = f"failed ({newest.error_class})" if newest.exception else "reported nothing"
-        if newest.newest is None:
+        ended = f"failed ({newest.error_class})" if newest.exception else "ended"
+        if not newest.ended:
+            ended = "has not completed a batch"
+        elif newest.newest is None:
             ended += " before it completed a batch"
         else:
             ended = "logged no plan"
@@ -194,3 +207,13 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
     return [f"{found.path}: run {newest.run_id} logged no {' and no '.join(missing)}"] * bool(
         missing
     )
+
+
+def _of_empty(found: LoggedRun, plans: tuple[Plan, ...]) -> list[str]:
+    """Say that the plan is of a batch without data, where no other one was logged."""
+    if not _empties(plans):
+        return []
+    return [
+        f"{found.path}: run {found.run.run_id} logged plans of batches without data alone:"
+        " what had none is shown as an empty local table"
+    ]
