@@ -89,7 +89,8 @@ def is_call(found: Term) -> bool:
     """Whether a term is the call of an aggregate function, filtered or not."""
     if found.kind == "filter":
         return is_call(found.args[0])
-    return found.kind == "call" and _STAGE.sub("", found.name.lower()) in NAMES
+    name = _STAGE.sub("", found.name.lower())
+    return found.kind == "call" and (name in NAMES or name.endswith("aggregator"))
 
 
 def calls(found: Term) -> list[Term]:

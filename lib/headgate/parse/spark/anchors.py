@@ -171,6 +171,8 @@ def _conditions(relation: Relation, facts: Facts) -> list[_Condition]:
 
 def _through(pending: list[_Condition], relation: Relation) -> list[_Condition]:
     """Say conditions in terms of the columns beneath a projection."""
+    if not pending:
+        return pending
     made = {c.id: c.text for c in relation.outputs if c.id is not None and c.text is not None}
     out = []
     for condition in pending:

@@ -11,13 +11,17 @@ from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo
 
 @dataclass(slots=True)
 class Below:
-    """What comes up from an input: its relation and what still waits for its operator."""
+    """What comes up from an input: its relation and what still waits for its operator.
+
+    `calls` are those of the partial aggregation: the final one does not print their filters.
+    """
 
     relation: int
     exchange: Exchange | None = None
     state: StateInfo | None = None
     partial: bool = False
     session: bool = False
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from headgate.parse.spark.rows import refusal
 from headgate.parse.spark.sections import split_sections
 from headgate.parse.spark.streaming import settle_streaming, streaming_attributes
 from headgate.parse.spark.tree import read_section
+from headgate.parse.spark.unions import push_projections
 
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")
 
@@ -63,7 +64,7 @@ def read_plans(text: str) -> tuple[Plan, ...]:
 
 def shapes(plans: Sequence[Plan]) -> tuple[Shape, ...]:
     """Return the shape of each plan; what one form knows of a leaf serves the others."""
-    queries = {i: flatten(lower(p)) for i, p in enumerate(plans)}
+    queries = {i: push_projections(flatten(lower(p))) for i, p in enumerate(plans)}
     order = sorted(queries, key=lambda i: _KNOWING_FIRST.index(queries[i].form))
     known: dict[int, bool] = {}
     settled: dict[int, Query] = {}

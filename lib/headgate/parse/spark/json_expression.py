@@ -111,7 +111,9 @@ def _composite(name: str, node: Mapping[str, Any], texts: list[str]) -> str:
         case "PreciseTimestampConversion":
             kinds = ", ".join(scala_type(node[k]) for k in ("fromType", "toType"))
             return f"precisetimestampconversion({texts[0]}, {kinds})"
-        case "PythonUDF":
+        case "OuterReference":
+            return f"outer({expression(node['e'])})"
+        case "PythonUDF" | "PythonUDTF":
             return f"{node['name']}({', '.join(texts)})#{_id(node.get('resultId'))}"
         case "SortOrder":
             return f"{texts[0]} {_order(node)}"
@@ -120,7 +122,14 @@ def _composite(name: str, node: Mapping[str, Any], texts: list[str]) -> str:
         case "ListQuery" | "ScalarSubquery" | "Exists" | "LateralSubquery":
             return f"{_SUBQUERIES[name]}#{_id(node.get('exprId'))} []"
         case "CollectList" | "CollectSet":
-            return f"{NAMES[name]}({', '.join(texts)}, 0, 0)"
+            more = [str(node["ignoreNulls"]).lower()] if "ignoreNulls" in node else []
+            return f"{NAMES[name]}({', '.join([*texts, '0', '0', *more])})"
+        case "WindowExpression":
+            return f"{texts[0]} windowspecdefinition()"
+        case "HyperLogLogPlusPlus":
+            return f"{NAMES[name]}({texts[0]}, {node.get('relativeSD')}, 0, 0)"
+        case "ComplexTypedAggregateExpression" | "SimpleTypedAggregateExpression":
+            return "typedaggregator()"
         case "First" | "Last":
             return f"{name.lower()}({texts[0]}, {str(bool(node.get('ignoreNulls'))).lower()})"
     zone = [f"Some({node['timeZoneId']})"] if node.get("timeZoneId") else []

@@ -49,7 +49,10 @@ def _streaming_v2(node: Node) -> str:
 
 def _local(node: Node) -> str:
     columns = column_list(node.get("output") or [])
-    return "<empty>" if columns == "[]" else f"{'' if node.get('data') else '<empty>, '}{columns}"
+    if columns == "[]":
+        return "<empty>"
+    # The rows are never written: of a stream they are a batch that may be empty.
+    return f"{'<empty>, ' if node.get('isStreaming') else ''}{columns}"
 
 
 def _relation(node: Node) -> str:
@@ -178,6 +181,7 @@ DETAILS: dict[str, Detail] = {
     "ScriptTransformation": lambda node: f"{node['script']}, {column_list(node['output'])}",
     "LateralJoin": lambda node: word(node.get("joinType")),
     "Range": _range,
+    "LogicalRDD": lambda node: f"{column_list(node['output'])}, {node.get('isStreaming')}",
     "InMemoryRelation": lambda node: column_list(node["output"]),
     "CTERelationDef": lambda node: str(node.get("id")),
     "CTERelationRef": _reference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SAFE_TEXT = re.compile(r"^[^()\[\]{},#]*$")
+SAFE_TEXT = re.compile(r"^[^()\[\]{}#]*$")
 OPERATORS = {
     "Add": "+",
     "Subtract": "-",
@@ -85,4 +85,9 @@ NAMES = {
     "StringLPad": "lpad",
     "Ceil": "CEIL",
     "Floor": "FLOOR",
+    "RowNumber": "row_number",
+    "DenseRank": "dense_rank",
+    "PercentRank": "percent_rank",
+    "CumeDist": "cume_dist",
+    "NthValue": "nth_value",
 }

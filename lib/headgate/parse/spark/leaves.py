@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from headgate.parse.spark.plan import PlanNode
 from headgate.parse.spark.relation import Column, Relation, begins
@@ -15,6 +17,7 @@ _TABLE_OF_TOPICS = "kafka:"
 """What a capture writes for the address of a batch read of Kafka, which it does not make."""
 _V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
 EMPTY = "<empty>"
+_ID = re.compile(r"\bid#(\d+)")
 _STREAMING_SCANS = (
     "StreamingDataSourceV2ScanRelation",
     "MicroBatchScan",
@@ -39,6 +42,8 @@ def leaf(node: PlanNode, form: str) -> Relation:
         return _scan_v2(node)
     if node.name in _MADE_HERE:
         return _made_here(node)
+    if node.name == "LogicalRDD":
+        return _rows(node)
     if node.name in ("LocalRelation", "LocalTableScan", "PlanLater"):
         return _local(node, form)
     return _relation(node)
@@ -119,6 +124,41 @@ def _made_here(node: PlanNode) -> Relation:
     )
 
 
+def with_range_columns(relations: Sequence[Relation]) -> tuple[Relation, ...]:
+    """Name the column of a `Range` that printed none, where one `id` alone is of nobody else.
+
+    One-line plans leave it out.
+    """
+    bare = [n for n, r in enumerate(relations) if r.name == "Range" and not r.outputs]
+    if len(bare) != 1:
+        return tuple(relations)
+    made = {c.id for r in relations for c in r.outputs if c.text is None or c.is_computed}
+    texts = [t for r in relations for t in (r.condition, *r.keys, *r.right_keys, *_texts(r)) if t]
+    found = {int(number) for t in texts for number in _ID.findall(t)} - made
+    if len(found) != 1:
+        return tuple(relations)
+    named = replace(relations[bare[0]], outputs=(Column(found.pop(), "id"),))
+    return tuple(named if n == bare[0] else r for n, r in enumerate(relations))
+
+
+def _texts(relation: Relation) -> list[str]:
+    return [c.text for c in relation.outputs if c.text]
+
+
+def _rows(node: PlanNode) -> Relation:
+    """`LogicalRDD [k#1, n#2], false`: rows of the session; `true` where they are a stream's."""
+    parts = split(node.argument())
+    streaming = True if parts[-1:] and parts[-1].lower() == "true" else node.streaming
+    return Relation(
+        kind="source",
+        outputs=_columns(parts[0] if parts else ""),
+        streaming=bool(streaming),
+        name=node.name,
+        line=node.line,
+        extra={"format": "rows"},
+    )
+
+
 def _local(node: PlanNode, form: str) -> Relation:
     """Read a local relation.
 
@@ -131,7 +171,7 @@ def _local(node: PlanNode, form: str) -> Relation:
     extra = {"format": "local"}
     if node.name == "PlanLater" or (EMPTY in text and not outputs):
         extra["no_columns"] = "true"
-    elif EMPTY in text and form in ("analyzed", "parsed"):
+    elif EMPTY in text and (form in ("analyzed", "parsed") or (form == "json" and node.streaming)):
         return _source(node, columns, {"empty_batch": "true"})
     elif EMPTY in text:
         extra["empty"] = "true"

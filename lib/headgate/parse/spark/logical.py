@@ -33,7 +33,7 @@ def filtered(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     below = inputs[0]
     condition = without_addresses(node.fields.get("Condition") or node.detail)
     added = builder.add(over(node, "filter", inputs, builder, condition=condition))
-    added.partial, added.session = below.partial, below.session
+    added.partial, added.session, added.calls = below.partial, below.session, below.calls
     return added
 
 

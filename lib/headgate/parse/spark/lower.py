@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from headgate.parse.spark import logical, physical
 from headgate.parse.spark.builder import Below, Builder, Lowering
 from headgate.parse.spark.ctes import with_ctes_in_place
-from headgate.parse.spark.leaves import leaf
+from headgate.parse.spark.leaves import leaf, with_range_columns
 from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.relation import Query, Relation
+from headgate.parse.spark.relation import Query, Relation, reached
 from headgate.parse.spark.subqueries import filtered_by_subqueries, note_tables
 
 MISSING = "(missing)"
@@ -62,27 +59,10 @@ def lower(plan: Plan) -> Query:
     root = builder.settle(done[0]).relation if 0 in done else -1
     return Query(
         form=plan.form,
-        relations=_reached(builder.relations, root),
+        relations=with_range_columns(reached(builder.relations, root)),
         sink=builder.sink,
         warnings=(*plan.warnings, *builder.warnings),
     )
-
-
-def _reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
-    """Return what leads to the root, in the same order: a subquery's relations do not."""
-    reached: set[int] = set()
-    stack = [root] if root >= 0 else []
-    while stack:
-        index = stack.pop()
-        if index not in reached:
-            reached.add(index)
-            stack.extend(relations[index].inputs)
-    if len(reached) == len(relations):
-        return tuple(relations)
-    order = sorted(reached)
-    place = {old: new for new, old in enumerate(order)}
-    moved = (relations[i] for i in order)
-    return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)
 
 
 def _lower_node(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:

@@ -14,6 +14,7 @@ from headgate.parse.spark.words import listed, named, split
 _NUMBER_OF = re.compile(r"numPartitions = (\d+)")
 _OPERATOR = re.compile(r"opId = (\d+)")
 _PREFIX = re.compile(r"^(?:partial|merge)_")
+_CLAUSE = " FILTER (WHERE "
 _FULL = re.compile(r"\bfull = (?P<condition>.*?) ?\]?$")
 
 
@@ -62,7 +63,9 @@ def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     keys, functions, outputs = _aggregation(node)
     if not _is_final(functions, below):
         below.partial = True
+        below.calls = below.calls or functions
         return below
+    functions = _filtered(functions, below.calls)
     made = Relation(
         kind="session_aggregate" if below.session else "aggregate",
         inputs=(below.relation,),
@@ -76,6 +79,17 @@ def aggregate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         line=node.line,
     )
     return builder.add(made)
+
+
+def _filtered(functions: tuple[str, ...], partial: tuple[str, ...]) -> tuple[str, ...]:
+    """Return final calls with the filters that their partial ones have, in the same order."""
+    if len(functions) != len(partial):
+        return functions
+    clauses = (p.partition(_CLAUSE) for p in partial)
+    return tuple(
+        f"{call}{_CLAUSE}{clause}" if sign and _CLAUSE not in call else call
+        for call, (_, sign, clause) in zip(functions, clauses, strict=True)
+    )
 
 
 def _is_final(functions: tuple[str, ...], below: Below) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 _ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
 _BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
@@ -138,3 +139,20 @@ def begins(text: str) -> Column:
     """Return the column `name#12` as one that begins here."""
     found = column(text)
     return Column(found.id, found.name)
+
+
+def reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
+    """Return what leads to the root, in the same order: a subquery's relations do not."""
+    seen: set[int] = set()
+    stack = [root] if root >= 0 else []
+    while stack:
+        index = stack.pop()
+        if index not in seen:
+            seen.add(index)
+            stack.extend(relations[index].inputs)
+    if len(seen) == len(relations):
+        return tuple(relations)
+    order = sorted(seen)
+    place = {old: new for new, old in enumerate(order)}
+    moved = (relations[i] for i in order)
+    return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)

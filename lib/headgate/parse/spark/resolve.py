@@ -264,8 +264,9 @@ def _aggregate(relation: Relation, state: _State, needs: Needs, number: int | No
     prefix = "static" if number is None else f"op{number}"
     for new, value in made:
         if new.id is not None:
-            text = value.text if value.text in named_keys else f"{prefix}.{value.text}"
-            state.terms[new.id] = value if value.text in named_keys else term("attribute", text)
+            of_keys = value.text in named_keys or (bool(keys) and _only(value, named_keys))
+            made_here = term("attribute", f"{prefix}.{value.text}")
+            state.terms[new.id] = value if of_keys else made_here
     for opaque in (c for c in relation.outputs if c.text is None and c.id is not None):
         state.terms[opaque.id or 0] = term("attribute", f"{prefix}.{opaque.name}")
     after = tuple((c.name, t) for c, t in made if t.text not in bare and c.id in needs)

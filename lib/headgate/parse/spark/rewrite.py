@@ -27,6 +27,9 @@ def rewrite(found: Term) -> Term:
         return term("call", "named_struct", found.args)
     if found.name == "named_struct":
         return _window(found) or found
+    if found.name.endswith("aggregator") and "@" in (found.args[0].text if found.args else ""):
+        # A typed aggregation: its arguments are Java objects, called otherwise in each JVM.
+        return term("call", found.name)
     return found
 
 
@@ -76,8 +79,12 @@ def _session(start: Term, end: Term) -> Term | None:
     column, until = _converted(start), _converted(end)
     if column is None or until is None:
         return None
+    if until.kind == "cast" and until.name == "timestamp":
+        until = until.args[0]
     if until.kind == "binary" and until.name == "+" and until.args[0].text == column.text:
-        return term("call", "session_window", (column, until.args[1]))
+        gap = until.args[1]
+        plain = gap.args[0] if gap.kind == "cast" and gap.name == "interval" else gap
+        return term("call", "session_window", (column, plain))
     if until.kind == "binary" and until.name == "+":
         return term("call", "session_window", (column, until))
     return term("call", "session_window", (column, until))

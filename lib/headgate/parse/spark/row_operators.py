@@ -50,7 +50,7 @@ def expand(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         made = over(node, "project", inputs, builder)
         return builder.add(replace(made, outputs=outputs, extra={"expand": "true"}))
     made = over(node, "expand", inputs, builder)
-    named_ = tuple(names[at].name for at in differs if at < len(names))
+    named_ = tuple(f"{names[at].name}#{names[at].id}" for at in differs if at < len(names))
     return builder.add(replace(made, outputs=outputs or made.outputs, functions=told, keys=named_))
 
 

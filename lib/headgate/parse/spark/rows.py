@@ -10,7 +10,7 @@ from headgate.parse.spark.lines import Line
 from headgate.parse.spark.sections import Section, is_other_header
 from headgate.parse.spark.words import opened
 
-_STOP = re.compile(r"^(?:\(\d+\) [A-Z]|=+ |Subquery:|Generated code:|/\* \d+|\[?info\]? )")
+_STOP = re.compile(r"^(?:\(\d+\) [A-Z]|={3,} |Subquery:|Generated code:|/\* \d+|\[?info\]? )")
 _EXCEPTION = re.compile(r"^(?:[a-z][\w$]*\.)+\w*(?:Exception|Error)\b|^Error occurred during ")
 _ASKS = re.compile(r"(?:subquery|exists|list)\S*#\d+ \[")
 _INNER = ("Subquery", "ReusedSubquery", "InMemoryRelation", "SubqueryAdaptiveBroadcast")
@@ -49,7 +49,7 @@ def read_rows(section: Section) -> Rows:
     begin = _begin(section)
     if begin is None or refusal(section):
         return Rows()
-    reading = _Reading(lines, begin, section.has_heading)
+    reading = _Reading(lines, begin, section.has_heading, section.form != "physical")
     reading.read()
     return reading.found
 
@@ -69,13 +69,17 @@ def _begin(section: Section) -> int | None:
 class _Reading:
     """Goes down the lines once; `open` says, by depth, whether a row's rail promised another."""
 
-    def __init__(self, lines: Sequence[Line], begin: int, has_heading: bool) -> None:
+    def __init__(
+        self, lines: Sequence[Line], begin: int, has_heading: bool, is_logical: bool
+    ) -> None:
         self.lines = lines
         self.at = begin
         self.has_heading = has_heading
         self.found = Rows()
         self.open: list[bool] = []
         self.inner: int | None = None
+        self.is_logical = is_logical
+        self.keeps = False
         self.shift = 0
         self.depth = 0
         self.plans: set[int] = set()
@@ -117,6 +121,7 @@ class _Reading:
         text = line.text[3:]
         if self.inner is not None and depth >= self.inner:
             self.depth = max(depth, self.inner)
+            self._nested(depth, text, line.number)
             return
         last = self.found.rows[-1]
         if text.startswith("== "):
@@ -125,6 +130,8 @@ class _Reading:
         if depth > self.depth + 1:
             if self._is_inner(last, text):
                 self.inner = depth
+                self.keeps = self.is_logical or text.startswith("InMemoryRelation")
+                self._nested(depth, text, line.number)
                 return
             self._lost(line.number)
             depth = self.depth + 1
@@ -135,6 +142,15 @@ class _Reading:
         self.open[depth] = line.text[0] == ":"
         self._add(depth, text, line.number)
 
+    def _nested(self, depth: int, text: str, line: int) -> None:
+        """Keep a row of an inner plan as the first inputs of its operator: two levels are one.
+
+        A physical plan's subquery is left out: adaptive plans print theirs with rails of their own.
+        """
+        if self.keeps:
+            above = self.found.rows[-1].depth
+            self.found.rows.append(Row(min(depth - 1, above + 1), text, line))
+
     def _is_inner(self, last: Row, text: str) -> bool:
         """Whether a row two levels down is the plan of a subquery, no input."""
         return text.startswith(_INNER) or bool(_ASKS.search(last.text))
@@ -142,7 +158,7 @@ class _Reading:
     def _plan_heading(self, depth: int, text: str) -> None:
         """`== Final Plan ==` of an adaptive plan is no operator; its initial one is left out."""
         if text.startswith("== Initial Plan") and depth in self.plans:
-            self.inner = depth
+            self.inner, self.keeps = depth, False
             return
         self.plans.add(depth)
         self.inner, self.heading = None, True

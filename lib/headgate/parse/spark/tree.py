@@ -17,6 +17,7 @@ _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _STATISTICS = re.compile(r", Statistics\([^()]*(?:\([^()]*\)[^()]*)*\)$")
 _CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
+_HOW_READ = re.compile(r", (?:local|coalesced|skewed)(?: and skewed)?$")
 _AGGREGATES = frozenset(("HashAggregate", "SortAggregate", "ObjectHashAggregate"))
 _WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
@@ -55,7 +56,7 @@ _CODEGEN = (
 def _without_statistics(text: str) -> str:
     if text.endswith(")") and ", Statistics(" in text:
         return _STATISTICS.sub("", text)
-    return text
+    return _HOW_READ.sub("", text) if "AQEShuffleRead" in text else text
 
 
 def _number(text: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headgate.model.version import (
     Engine,
@@ -68,6 +68,7 @@ class Pieces:
 
 def build_version(pieces: Pieces) -> Version:
     """Return the version; where pieces disagree the engine's own record wins, with a warning."""
+    pieces = replace(pieces, plans=_without_parts(pieces.plans))
     seen = shapes(pieces.plans)
     merged = merge(seen) or Merged(None)
     shape = merged.shape
@@ -124,6 +125,12 @@ def build_version(pieces: Pieces) -> Version:
         functions=session.functions,
         user_functions=user_functions(pieces.plans),
     )
+
+
+def _without_parts(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """Leave out physical plans that are not whole where another one is."""
+    whole = any(p.is_whole and p.is_physical for p in plans)
+    return tuple(p for p in plans if p.is_whole or not (whole and p.is_physical))
 
 
 def _drawn(
