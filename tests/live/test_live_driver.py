@@ -6,6 +6,7 @@ It is killed at the end: what is left must not be taken for a running query.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import time
@@ -244,11 +245,9 @@ def test_a_killed_driver_is_said_to_have_died_without_an_end(driver):
         file.write_text(file.read_text().replace('"boot":"', '"boot":"elsewhere-'))
     assert look_at_pipelines(registry(driver))["totals"].state == "running"
     told = '"at":"2026-01-01T00:00:00.000Z"'
-    import re
-
     for file in (driver.home / "watch").glob("*.jsonl"):
         file.write_text(re.sub(r'"at":"[^"]*"', told, file.read_text()))
-    for log in (driver.home / "checkpoints" / "totals").rglob("offsets/*"):
+    for log in (driver.home / "checkpoints" / "totals" / "offsets").glob("[0-9]*"):
         log.write_text(re.sub(r'"batchTimestampMs":\d+', '"batchTimestampMs":1', log.read_text()))
     found = look_at_pipelines(registry(driver))["totals"]
     assert (found.state, found.feed) == ("unknown", None)

@@ -9,6 +9,7 @@ import streamlit as st
 from headgate.model.version import Version
 from headgate.store.versions import VersionRow
 from headgate.ui import markup
+from headgate.ui.activity import activity_facts
 from headgate.ui.canvas import canvas_and_panel
 from headgate.ui.capture import store_button
 from headgate.ui.details import neighbours, node_heading
@@ -77,6 +78,8 @@ def _panel(
 ) -> None:
     version, node_id = chosen.version, selected()
     if node_id is None or sketch.node(node_id) is None:
+        if chosen.pipeline is not None:
+            activity_facts(context, chosen.pipeline)
         version_facts(version, chosen.row, chosen.evidence.words)
         if chosen.row is None and chosen.pipeline is not None:
             store_button(context, chosen.evidence, chosen.pipeline)

@@ -11,9 +11,11 @@ from headgate.errors import HeadgateError, SetupError
 from headgate.gateway.jars import broker_class_path, jars_folder, spark_jars
 from headgate.gateway.java import OLDEST, read_java
 from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
 from headgate.store import open_store
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context, open_context
+from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_version import read_version
 
@@ -60,6 +62,7 @@ def _all(config: str | None) -> Iterator[Check]:
     for pipeline in context.registry.pipelines:
         if pipeline.checkpoint:
             yield _checkpoint(context, pipeline)
+    yield from _activity(context)
 
 
 def _guarded(name: str, check: Callable[[], Check], remedy: str | None) -> Check:
@@ -160,6 +163,32 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
     except HeadgateError as error:
         return _failed(name, error, "start the pipeline once, or correct `checkpoint`")
     return _ok(name, pipeline.checkpoint)
+
+
+def _activity(context: Context) -> Iterator[Check]:
+    """Say what feeds each pipeline's state, and how fresh that is; a look like the worker's."""
+    try:
+        found = look_at_pipelines(context)
+    except HeadgateError as error:
+        yield _failed("activity", error, None)
+        return
+    for name, activity in found.items():
+        check = f"activity of {name}"
+        said = f"{activity.state.value}, {activity.reason}"
+        fresh = f"; last sign {activity.seen_at}" if activity.seen_at else ""
+        if activity.feed is not None:
+            yield _ok(check, f"{said} (by its {activity.feed}{fresh})")
+        else:
+            pipeline = context.registry.pipeline(name)
+            is_spark = pipeline is not None and pipeline.engine is Engine.SPARK
+            yield _note(check, said + fresh, _WATCH_IT if is_spark else _SEE_IT)
+
+
+_WATCH_IT = (
+    "call headgate.watch(spark, DIR) in its driver and name it as `watch`, or register a status"
+    " command"
+)
+_SEE_IT = "check `group`, and that this login may describe it"
 
 
 def _count(number: int, word: str) -> str:

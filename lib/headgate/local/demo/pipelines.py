@@ -40,6 +40,10 @@ class DemoPipeline:
         """Return the folder of what a running query tells."""
         return self.folder(home) / "evidence"
 
+    def watch(self, home: Path) -> Path:
+        """Return the folder that `headgate.watch` writes into."""
+        return self.folder(home) / "watch"
+
     def checkpoint(self, home: Path) -> Path:
         """Return the checkpoint's folder."""
         return home / "checkpoints" / self.name
@@ -128,6 +132,7 @@ def _table(pipeline: DemoPipeline, home: Path) -> list[str]:
     if pipeline.entry_point:
         yes["checkpoint"] = str(pipeline.checkpoint(home).relative_to(home))
         yes["entry_point"] = pipeline.entry_point
+        yes["watch"] = str(pipeline.watch(home).relative_to(home))
         lists = {"evidence": [str(pipeline.evidence(home).relative_to(home))]}
     else:
         yes["group"] = str(pipeline.group)

@@ -1,7 +1,8 @@
 """Run one query of the demo in a Spark driver of its own; SIGTERM stops it between two batches.
 
 `python -m headgate.local.demo.run_query MODULE:FUNCTION --name N --checkpoint DIR --folder DIR`.
-`folder` gets `evidence/` (see `evidence.py`) and `ready` once the first batch is done.
+`folder` gets `evidence/` (see `evidence.py`), `watch/` (what `headgate.watch` tells), and `ready`
+once the first batch is done.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+import headgate
 from headgate.local.demo.evidence import EvidenceFolder
 from headgate.local.jars import spark_jars
 
-EVIDENCE, READY = "evidence", "ready"
+EVIDENCE, READY, WATCH = "evidence", "ready", "watch"
+_MOST_WATCH = 64 << 20
 _SCRATCH = "tmp"
 _POLL = 0.3
 _BETWEEN_BATCHES = 12.0
@@ -35,6 +38,7 @@ def main() -> None:
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     spark = session(given.name, given.folder)
+    headgate.watch(spark, given.folder / WATCH, most_bytes=_MOST_WATCH)
     try:
         writer = entry_point(given.entry_point)(spark).queryName(given.name)
         query = writer.option("checkpointLocation", given.checkpoint).start()

@@ -1,0 +1,48 @@
+"""Whether a pipeline runs, with the proof in words; looked up anew while the page is open."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.model.activity import Activity, ActivityState
+from headgate.ui import markup
+from headgate.usecases.context import Context
+from headgate.usecases.read_activity import read_activity
+from headgate.views.numbers import ago, exact, short_time
+
+REFRESH = 15
+"""Seconds between two looks; the worker looks every ten."""
+_WORDS = {
+    ActivityState.RUNNING: ("Running", "added"),
+    ActivityState.STOPPED: ("Stopped", "removed"),
+    ActivityState.FAILED: ("Failed", "refuses"),
+    ActivityState.UNKNOWN: ("Not known whether it runs", "unknown"),
+}
+
+
+@st.fragment(run_every=REFRESH)
+def activity_facts(context: Context, pipeline: str) -> None:
+    """Show state, reason and proof of a registered pipeline."""
+    try:
+        found = read_activity(context, pipeline).get(pipeline)
+    except HeadgateError as error:
+        st.html(markup.section("Now") + markup.say(str(error), "unknown"))
+        return
+    if found is not None:
+        st.html(markup.section("Now") + _said(found))
+
+
+def _said(found: Activity) -> str:
+    word, tone = _WORDS[found.state]
+    facts = markup.facts(
+        [
+            ("Since", short_time(found.since) if found.since and found.feed else None),
+            ("Newest batch", found.batch),
+            ("Records behind", exact(found.lag) if found.lag is not None else None),
+            ("Last sign", ago(found.seen_at) if found.seen_at else None),
+            ("Looked at", ago(found.looked_at) if found.looked_at else None),
+        ]
+    )
+    sentence = markup.say(f"{word}: {found.reason}", tone)
+    return sentence + facts + (markup.bullets(found.proof) if found.proof else "")
