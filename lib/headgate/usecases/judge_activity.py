@@ -168,7 +168,7 @@ def _nothing(signs: Signs) -> str:
         return f"nothing was told since {_clock(life.told_at)}, and no end"
     if signs.begun is not None:
         batch, at = signs.begun
-        return f"the newest batch {batch} is of {_clock(at)}, and a query without data commits none"
+        return f"the newest batch {batch} is of {_clock(at)}, and a query without data begins none"
     return "; ".join(signs.problems) or "nothing tells whether it runs"
 
 
