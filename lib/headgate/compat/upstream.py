@@ -43,6 +43,8 @@ _VOLATILE = frozenset(
         "schema",
         "start_offsets",
         "told_by",
+        "topic_configs",
+        "topic_partitions",
         "used_by",
         "written_by",
     }

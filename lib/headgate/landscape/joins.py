@@ -63,6 +63,8 @@ def writes(version: Version) -> tuple[Join, ...]:
 
 def writes_anywhere(version: Version) -> bool:
     """Whether each record names its topic: a Kafka sink without a topic of its own."""
+    if version.streams is not None:
+        return any(s.extractor is not None for s in version.streams.sinks)
     sink = version.sink
     return sink is not None and sink.format == "kafka" and not sink.target
 

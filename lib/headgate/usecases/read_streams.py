@@ -45,6 +45,8 @@ def read_streams(
         raise EvidenceError(
             f"{pipeline.name} has no `evidence` in headgate.toml, and Kafka was not read"
         )
+    if version.streams is not None and version.streams.internal is not None:
+        return version
     return replace(version, warnings=(*version.warnings, NOT_COMPLETED))
 
 
