@@ -99,7 +99,7 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
 
 def _explain(text: str, path: str) -> Piece | None:
     """Return explain text; EvidenceError where Spark printed its refusal and no plan."""
-    if " Plan ==" not in text and "Subtree" not in text and "- " not in text:
+    if not any(mark in text for mark in ("==", "+- ", "+-\xa0")):
         return None
     found = read_explain(text)
     refused = tuple(f"{path} lacks a plan, Spark refused: {r}" for r in found.refusals)

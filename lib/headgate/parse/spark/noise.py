@@ -13,6 +13,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<mark>[nrt\"'\\/]))")
 _MEANT = {"n": "\n", "r": "\r", "t": "\t"}
 _MOST_LAYERS = 3
+_FEWEST = 4
 
 
 def clean(text: str) -> str:
@@ -27,7 +28,17 @@ def clean(text: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = _plain_blanks(text)
-    return text.expandtabs(8) if "\t" in text else text
+    text = text.expandtabs(8) if "\t" in text else text
+    return _single_spaced(text)
+
+
+def _single_spaced(text: str) -> str:
+    """Return the text without the blank line that a mail or a page put below every line."""
+    count = text.count("\n")
+    if count < _FEWEST or text.count("\n\n") * 2 < count - 1:
+        return text
+    lines = text.split("\n")
+    return text if any(line.strip() for line in lines[1::2]) else "\n".join(lines[::2])
 
 
 def _plain_blanks(text: str) -> str:
@@ -43,7 +54,7 @@ def _opened(text: str) -> str:
     for _ in range(_MOST_LAYERS):
         if "\\n" not in text or not _PLAN.search(text):
             return text
-        text = "\n".join(_strings(text)) or _unescaped(text)
+        text = "\n".join(_strings(text)) or _unescaped(_unquoted(text))
     return text
 
 
@@ -64,6 +75,14 @@ def _strings(text: str) -> list[str]:
         except JSONDecodeError:
             out[_unescaped(match.group()[1:-1])] = None
     return list(out)
+
+
+def _unquoted(text: str) -> str:
+    """Return what stands within the quotes of a Python string's `repr`."""
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"`":
+        return bare[1:-1]
+    return text
 
 
 def _unescaped(text: str) -> str:

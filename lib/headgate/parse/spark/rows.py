@@ -16,6 +16,7 @@ _ASKS = re.compile(r"(?:subquery|exists|list)\S*#\d+ \[")
 _INNER = ("Subquery", "ReusedSubquery", "InMemoryRelation", "SubqueryAdaptiveBroadcast")
 _ROOT = "..."
 _MOST_SHOWN = 60
+_LONGEST_REFUSAL = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Rows:
 def refusal(section: Section) -> str | None:
     """Return the exception that Spark printed in the place of a plan, None where it printed one."""
     first = next((line.text.strip() for line in section.lines if line.text.strip()), "")
-    return first if _EXCEPTION.match(first) else None
+    return first.partition(";")[0][:_LONGEST_REFUSAL] if _EXCEPTION.match(first) else None
 
 
 def read_rows(section: Section) -> Rows:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from headgate.parse.spark.lines import Line, scan
 from headgate.parse.spark.noise import clean
-from headgate.parse.spark.unwrap import is_full, unwrapped
+from headgate.parse.spark.unwrap import is_full, unwrapped, wrap_width
 
 _HEADER = re.compile(
     r"^(?P<before>.*?)== (?P<title>Parsed Logical|Analyzed Logical|Optimized Logical|Physical)"
     r" Plan ==(?P<after>\W*)$"
 )
-_SUBTREE = re.compile(r"^(?P<before>.*?)== Subtree (?P<at>\d+) / \d+ .*?==(?P<after>\W*)$")
+_SUBTREE = re.compile(
+    r"^(?P<before>.*?)== Subtree (?P<at>\d+) / \d+ (?:.*?==(?P<after>\W*)$|\((?!.*==))"
+)
 _OTHER = re.compile(r"^\s*={2,} .*={2,}$")
 _WORD = re.compile(r"\s+|\w*\d\w*|[^\s\w]+|\w+")
 _HEADLESS = re.compile(r"^ *(?:\* |\*\(\d+\) |[~!'])*[A-Z]\w+(?:[ \[(]|$)")
@@ -24,6 +26,7 @@ FORMS = {
     "Optimized Logical": "optimized",
     "Physical": "physical",
 }
+_QUOTES = ("'", '"', "`")
 _ORDER = ("parsed", "analyzed", "optimized", "physical")
 
 
@@ -55,6 +58,7 @@ class _Heading:
     before: str
     after: str
     subtree: int = 0
+    is_broken: bool = False
 
 
 def split_sections(text: str) -> tuple[Section, ...]:
@@ -65,8 +69,10 @@ def split_sections(text: str) -> tuple[Section, ...]:
     if not headings:
         return _headless(lines, text)
     ends = [h.at for h in headings[1:]] + [len(lines)]
+    width = wrap_width(lines)
     return tuple(
-        _section(h, lines[h.at + 1 : end], text) for h, end in zip(headings, ends, strict=True)
+        _section(h, lines[h.at + 1 : end], text, width)
+        for h, end in zip(headings, ends, strict=True)
     )
 
 
@@ -78,18 +84,24 @@ def _heading(at: int, line: Line) -> _Heading | None:
             return None
         return _Heading(at, FORMS[match["title"]], match["before"], match["after"].strip())
     if "== Subtree " in line.text and (match := _SUBTREE.match(line.text)):
-        number = int(match["at"][:9])
-        return _Heading(at, "physical", match["before"], match["after"].strip(), number)
+        number, after = int(match["at"][:9]), match["after"]
+        return _Heading(
+            at, "physical", match["before"], (after or "").strip(), number, after is None
+        )
     return None
 
 
-def _section(heading: _Heading, body: Sequence[Line], text: str) -> Section:
+def _section(heading: _Heading, body: Sequence[Line], text: str, width: int) -> Section:
+    if heading.is_broken:
+        end = next((n for n, line in enumerate(body) if line.text.endswith("==")), -1)
+        body = body[end + 1 :]
     first = body[0].number if body else 0
     if heading.before or heading.after:
         raws = [text[line.start : line.end] for line in body]
         bare = "\n".join(_bare(raws, heading.before, heading.after))
         text, body = bare, scan(bare, first)
-    lines = tuple(unwrapped(body, text))
+        width = wrap_width(body)
+    lines = tuple(unwrapped(body, text, width))
     return Section(heading.form, lines, first, heading.subtree)
 
 
@@ -102,7 +114,7 @@ def _headless(lines: Sequence[Line], text: str) -> tuple[Section, ...]:
     begin = first - 1 if first and _HEADLESS.match(lines[first - 1].text) else first
     if begin == first and row.column == 0 and not _HEADLESS.match(row.text[3:]):
         return ()
-    body = tuple(unwrapped(lines[begin:], text))
+    body = tuple(unwrapped(lines[begin:], text, wrap_width(lines)))
     return (Section("physical", body, lines[begin].number, has_heading=False),)
 
 
@@ -125,8 +137,12 @@ def _bare(lines: list[str], before: str, after: str) -> list[str]:
         if full:
             out[-1] += " " * (width - len(line))
     if after:
-        out = [line[: -len(after)] if line.endswith(after) else line for line in out]
-    return [line.rstrip() for line in out]
+        out = [line.rstrip().removesuffix(after) for line in out]
+    out = [line.rstrip() for line in out]
+    if before.rstrip()[-1:] in _QUOTES and out:
+        end = max((n for n, line in enumerate(out) if line), default=0)
+        out[end] = out[end].removesuffix(before.rstrip()[-1])
+    return out
 
 
 def _prefix(before: str) -> re.Pattern[str] | None:

@@ -15,16 +15,26 @@ _FIELD = re.compile(
     r"|Right keys|Join type|Join condition|Batched|Location|Format|PushedFilters|ReadSchema"
     r"|PartitionFilters|DataFilters)(?: \[\d+\])?\s*:"
 )
-_OTHER = re.compile(r"^(?:=+ |Subquery:|Generated code:|/\* \d+)")
+_OTHER = re.compile(
+    r"^(?:={3,} |Subquery:|Generated code:|/\* \d+|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b"
+    r"|\[?\d{2,4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d)"
+)
 
 
-def unwrapped(lines: Sequence[Line], text: str) -> Sequence[Line]:
-    """Return the lines as they were printed; the same ones where none was broken.
+def wrap_width(lines: Sequence[Line]) -> int:
+    """Return the width that a terminal broke lines at: of the longest line that goes on, or 0."""
+    going_on = (a.width for a, b in pairwise(lines) if not _begins(b, False))
+    return max((w for w in going_on if w <= _WIDEST), default=0)
 
-    The width is that of the longest line. A line that fills it goes on in the next one, which
-    begins nothing itself. What was joined keeps the number of its first line.
+
+def unwrapped(lines: Sequence[Line], text: str, width: int) -> Sequence[Line]:
+    """Return the lines as they were printed; the same ones where none was broken at `width`.
+
+    A line that fills the width goes on in the next one, which begins nothing itself. What was
+    joined keeps the number of its first line.
     """
-    width = max((line.width for line in lines), default=0)
+    longest = max((line.width for line in lines), default=0)
+    width = width if longest <= width else longest
     if not _NARROWEST <= width <= _WIDEST or not _is_broken(lines, width):
         return lines
     return list(_joined(lines, text, width))
@@ -32,7 +42,7 @@ def unwrapped(lines: Sequence[Line], text: str) -> Sequence[Line]:
 
 def _is_broken(lines: Sequence[Line], width: int) -> bool:
     """Whether a full line is followed by one that begins nothing."""
-    return any(is_full(a.width, width) and not _begins(b) for a, b in pairwise(lines))
+    return any(is_full(a.width, width) and not _begins(b, False) for a, b in pairwise(lines))
 
 
 def is_full(length: int, width: int) -> bool:
@@ -40,23 +50,25 @@ def is_full(length: int, width: int) -> bool:
     return _NARROWEST <= width <= _WIDEST and length >= width - 2
 
 
-def _begins(line: Line) -> bool:
+def _begins(line: Line, in_details: bool) -> bool:
+    """Whether a line is none that goes on; a field's name begins one below the tree alone."""
     if line.is_row or not line.text:
         return True
     text = line.text
     if not text.strip(" :|+-"):
         return True
-    if text.startswith("== ") or _BLOCK.match(text) or _FIELD.match(text):
+    if text.startswith("== ") or _BLOCK.match(text) or (in_details and _FIELD.match(text)):
         return True
     return bool(_OTHER.match(text))
 
 
 def _joined(lines: Sequence[Line], text: str, width: int) -> Iterator[Line]:
     held: list[str] = []
-    first, full = lines[0], False
+    first, full, in_details = lines[0], False, False
     for line in lines:
         raw = text[line.start : line.end]
-        if held and full and not _begins(line):
+        in_details = in_details or bool(_BLOCK.match(line.text))
+        if held and full and not _begins(line, in_details):
             held[-1] = held[-1].ljust(width)
             held.append(raw)
         else:
