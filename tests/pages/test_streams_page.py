@@ -42,7 +42,7 @@ def test_the_page_says_id_state_and_what_is_open(shown):
     at = shown(folder, "ks_u36x13i2_app")
     assert not at.exception
     said = text(at)
-    assert "<code>ks_u36x13i2_app</code>" in said
+    assert ">ks_u36x13i2_app</span>" in said
     assert "3 stores, 1 under a generated name" in said
     assert "no description of a topology tells" in said
 
