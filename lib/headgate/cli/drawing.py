@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,11 @@ def theme_option() -> Callable[[F], F]:
 def output_option() -> Callable[[F], F]:
     """Return `-o FILE`; the command gets it as `file`, None for stdout."""
     return click.option("-o", "--out", "file", metavar="FILE", help="Write to FILE; - is stdout.")
+
+
+def is_terminal(file: str | None) -> bool:
+    """Whether what is written out is seen by a person at a terminal that takes emphasis."""
+    return file in (None, _STDOUT) and sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def write_out(content: str | bytes, file: str | None) -> None:

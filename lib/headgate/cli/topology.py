@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.drawing import EXPORTS, output_option, theme_option, write_out
-from headgate.cli.options import current_context, format_option, json_text, progress_console
+from headgate.cli.drawing import EXPORTS, is_terminal, output_option, theme_option, write_out
+from headgate.cli.options import current_context, format_option, json_text
 from headgate.model.version import Version
 
 
@@ -37,10 +37,9 @@ def _show(
 
             write_out(json_text(topology_json(version)) + "\n", file)
         case "text":
-            from headgate.cli.drawing import render_text
             from headgate.views.topology_text import topology_text
 
-            write_out(render_text(topology_text(version), file), file)
+            write_out(topology_text(version, styled=is_terminal(file)), file)
             _warn(version)
         case _:
             from headgate.views.exports import export_version
@@ -50,6 +49,5 @@ def _show(
 
 
 def _warn(version: Version) -> None:
-    console = progress_console()
     for warning in version.warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        click.echo(f"warning: {warning}", err=True)
