@@ -1,0 +1,57 @@
+"""Event logs in a real object store: streamed, the same as from disk; a silent server is said."""
+
+from pathlib import Path
+
+import pytest
+from pyarrow import fs
+
+from event_logs import FINISHED, PLAIN
+from headgate.errors import UnreachableError
+from headgate.model.registry import Registry
+from headgate.usecases.context import Context
+from headgate.usecases.list_queries import list_queries
+from headgate.usecases.read_history import read_history
+
+
+@pytest.fixture(scope="module")
+def logs(s3):
+    """The recorded logs, put into the bucket."""
+    said = s3.settings["s3"]
+    writer = fs.S3FileSystem(
+        access_key=said["access_key"],
+        secret_key=said["secret_key"],
+        endpoint_override=said["endpoint"],
+        region=said["region"],
+    )
+    for path in FINISHED:
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        base = f"bucket/logs/{path.parent.name}/{path.name}"
+        for file in files:
+            place = f"{base}/{file.name}" if path.is_dir() else base
+            with writer.open_output_stream(place) as stream:
+                stream.write(file.read_bytes())
+    return Context(Registry(file_systems=s3.settings), "sqlite:///none.db", Path())
+
+
+@pytest.mark.parametrize("path", FINISHED, ids=lambda p: p.parent.name)
+def test_a_remote_log_says_what_the_local_one_does(path, logs):
+    address = f"s3a://bucket/logs/{path.parent.name}/{path.name}"
+    assert list_queries([address], context=logs) == list_queries([str(path)])
+
+
+def test_a_remote_log_has_the_history_of_the_local_one(logs):
+    found = read_history([f"s3a://bucket/logs/plain/{PLAIN.name}"], context=logs, query="orders")
+    local = read_history([str(PLAIN)], query="orders")
+    assert [v.topology for v in found] == [v.topology for v in local]
+
+
+def test_a_server_that_says_nothing_is_no_hang(silent):
+    settings = {
+        "endpoint": f"http://127.0.0.1:{silent}",
+        "region": "us-east-1",
+        "access_key": "a",
+        "secret_key": "b",
+    }
+    context = Context(Registry(file_systems={"s3": settings}), "sqlite:///none.db", Path())
+    with pytest.raises(UnreachableError):
+        list_queries(["s3://bucket/log"], context=context)
