@@ -26,6 +26,7 @@ from headgate.usecases.export_lineage import export_lineage
 from headgate.views.compose import compose
 from headgate.views.exports import Content, draw, export_landscape
 from headgate.views.landscape_json import landscape_json
+from headgate.views.layout import MANY
 from headgate.views.scene import Lens, Scene, Sketch
 from headgate.views.scene_landscape import (
     Level,
@@ -130,7 +131,7 @@ def landscape_map(
     sketch = sketch_landscape(
         shown, level, unused=everything or filtered, opened=opened_pipelines()
     )
-    scene = placed(sketch, Lens(collapsed=collapsed(), focus=near, view=room(LandscapeKey.GRAPH)))
+    scene = placed(sketch, _lens(sketch, near))
     trace, trail = _trail(landscape, sketch)
     panel = canvas_and_panel(
         scene,
@@ -146,6 +147,12 @@ def landscape_map(
             context, landscape, sketch, seen, trace=trace, closed=closes_itself(shown, level)
         )
     return scene
+
+
+def _lens(sketch: Sketch, near: str | None) -> Lens:
+    """A picture that is too large to be seen whole is laid out once, whatever the room."""
+    view = room(LandscapeKey.GRAPH) if len(sketch.nodes) <= MANY else Lens().view
+    return Lens(collapsed=collapsed(), focus=near, view=view)
 
 
 def opened_pipelines() -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from headgate.landscape.landscape import (
@@ -72,7 +74,8 @@ def _kind(landscape: Landscape, node_id: str, look: Look) -> str:
 
 
 def _overview(landscape: Landscape, sketch: Sketch, seen: Seen, closed: bool) -> None:
-    drawn = [p for p in landscape.pipelines if _drawn_as(sketch, p)]
+    ids = {n.id for n in sketch.nodes}
+    drawn = [(p, first) for p in landscape.pipelines if (first := _drawn_as(ids, p))]
     st.html(markup.heading("Select a node for its details", "Pipelines"))
     if seen.problem:
         st.html(markup.say(seen.problem, "unknown"))
@@ -86,8 +89,8 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: Seen, closed: bool) ->
             )
         )
     with st.container(key="neighbours", gap=None):
-        for pipeline in drawn[:LISTED]:
-            _overview_row(sketch, pipeline)
+        for pipeline, first in drawn[:LISTED]:
+            _overview_row(pipeline, first)
     if len(drawn) > LISTED:
         st.html(markup.quiet(f"And {len(drawn) - LISTED} more: select some above."))
     if landscape.at:
@@ -97,14 +100,13 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: Seen, closed: bool) ->
         st.html(markup.section("Remarks") + markup.bullets([*remarks[:LISTED], *more]))
 
 
-def _drawn_as(sketch: Sketch, pipeline: LandscapePipeline) -> str | None:
+def _drawn_as(drawn: Collection[str], pipeline: LandscapePipeline) -> str | None:
     """The node that stands for a pipeline in the picture, or its first one there."""
     candidates = (PIPELINE + pipeline.name, *pipeline.nodes, f"{pipeline.name}/pipeline")
-    return next((c for c in candidates if sketch.node(c)), None)
+    return next((c for c in candidates if c in drawn), None)
 
 
-def _overview_row(sketch: Sketch, pipeline: LandscapePipeline) -> None:
-    first = _drawn_as(sketch, pipeline)
+def _overview_row(pipeline: LandscapePipeline, first: str) -> None:
     st.button(
         plain(pipeline.name),
         key=f"overview-{pipeline.name}",
@@ -309,11 +311,12 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
         st.html(markup.quiet("The shortest way; there are others."))
     else:
         st.html(markup.quiet("The only way."))
+    ids = {n.id for n in sketch.nodes}
     with st.container(key="way", gap=None):
         for number, stop in enumerate(path.stops or path.back_stops):
             pipeline = stop.startswith(PIPELINE)
             known = landscape.pipeline(stop.removeprefix(PIPELINE)) if pipeline else None
-            target = _drawn_as(sketch, known) if known else stop
+            target = _drawn_as(ids, known) if known else stop
             st.button(
                 plain(_end_word(stop)),
                 key=f"way-{number}",

@@ -124,19 +124,24 @@ def live_notes(landscape: Landscape) -> dict[str, str]:
     for group in landscape.groups:
         if group.node and group.lag is not None and not group.is_declared:
             notes[group.node] = f"lag {count(group.lag)}"
+    first_boxes = _first_boxes(landscape)
     for pipeline in landscape.pipelines:
-        notes |= _pipeline_notes(landscape, pipeline)
+        if text := _pipeline_note(pipeline):
+            places = (PIPELINE + pipeline.name, f"{pipeline.name}/pipeline")
+            notes |= dict.fromkeys((*places, *first_boxes.get(pipeline.name, ())), text)
     return notes
 
 
-def _pipeline_notes(landscape: Landscape, pipeline: LandscapePipeline) -> dict[str, str]:
-    """A pipeline's lag stands on its first box, whatever the level."""
-    text = f"lag {count(pipeline.lag)}" if pipeline.lag is not None else pipeline.note or ""
-    if not text:
-        return {}
-    boxes = sorted(
-        {n.subtopology for n in landscape.nodes
-         if n.pipeline == pipeline.name and n.subtopology is not None}
-    )  # fmt: skip
-    places = [PIPELINE + pipeline.name, f"{pipeline.name}/pipeline"]
-    return dict.fromkeys([*places, *(f"{pipeline.name}/{n}" for n in boxes[:1])], text)
+def _pipeline_note(pipeline: LandscapePipeline) -> str:
+    lag = f"lag {count(pipeline.lag)}" if pipeline.lag is not None else pipeline.note
+    shown = pipeline.status if pipeline.status in ("stopped", "failed") else None
+    return " · ".join(filter(None, (shown, lag)))
+
+
+def _first_boxes(landscape: Landscape) -> dict[str, tuple[str]]:
+    """A pipeline's note stands on its first box, whatever the level."""
+    least: dict[str, int] = {}
+    for n in landscape.nodes:
+        if n.pipeline is not None and n.subtopology is not None:
+            least[n.pipeline] = min(n.subtopology, least.get(n.pipeline, n.subtopology))
+    return {name: (f"{name}/{number}",) for name, number in least.items()}

@@ -1,5 +1,6 @@
 /* Pan, zoom and the minimap: where the world stands in the canvas. */
 const FIT_MOST = 1.15, READABLE = 0.7, FAR = 0.34, NEAREST = 3, FARTHEST = 0.03;
+const CROWDED = 1500, MARGIN = 200;
 const EDGE = 22, FOOT = 46, MAP_WIDTH = 148, MAP_HEIGHT = 96;
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -97,7 +98,36 @@ class Camera {
     this.world.setAttribute("transform", `translate(${this.x},${this.y}) scale(${this.zoom})`);
     this.canvas.classList.toggle("far", this.zoom < FAR);
     this.host.style.backgroundPosition = `${this.x}px ${this.y}px`;
+    this.hideFar();
     this.drawFrame();
+  }
+
+  /* In a crowded picture only what is in view (and a little around it) takes part. */
+  cull(scene) {
+    this.parts = [];
+    if (scene.nodes.length <= CROWDED) return;
+    const nodes = this.world.querySelectorAll(".node"), edges = this.world.querySelectorAll(".edge");
+    const places = new Map(scene.nodes.map((n) => [n.id, [n.x - n.width / 2, n.y - 20, n.x + n.width / 2, n.y + 34]]));
+    const routes = new Map(scene.edges.map((e) => [JSON.stringify([e.source, e.target]), this.around(e.points)]));
+    nodes.forEach((element) => this.parts.push({ element, at: places.get(element.dataset.id), shown: true }));
+    edges.forEach((element) => this.parts.push({ element, shown: true,
+      at: routes.get(JSON.stringify([element.dataset.source, element.dataset.target])) }));
+  }
+
+  around(points) {
+    const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  }
+
+  hideFar() {
+    if (!this.parts || !this.parts.length) return;
+    const [w, h] = this.room, k = this.zoom, more = MARGIN / k;
+    const left = -this.x / k - more, top = -this.y / k - more;
+    const right = (w - this.x) / k + more, bottom = (h - this.y) / k + more;
+    for (const part of this.parts) {
+      const [x0, y0, x1, y1] = part.at, shown = x1 > left && x0 < right && y1 > top && y0 < bottom;
+      if (shown !== part.shown) part.element.style.display = (part.shown = shown) ? "" : "none";
+    }
   }
 
   /* The minimap appears as soon as something is out of view. */

@@ -63,6 +63,7 @@ class Graph {
     this.world.innerHTML = drawWorld(data.scene, data.words);
     this.world.classList.toggle("diff", data.scene.is_diff);
     this.host.querySelector(".legend").innerHTML = drawLegend(data.scene, data.words);
+    this.camera.cull(data.scene);
     this.camera.drawMap(data.scene);
     this.room = String(this.camera.room);
     if (anchor) this.keep(anchor);
