@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from headgate.compat.report import Report
+from headgate.errors import EvidenceError
 from headgate.landscape.landscape import Landscape
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
@@ -20,13 +21,12 @@ from headgate.ui.upload import session_folder
 from headgate.ui.watch import FRESH, ClusterWatch, Seen
 from headgate.usecases.compare_versions import compare_read
 from headgate.usecases.context import Context
-from headgate.usecases.describe_evidence import Described, describe_evidence
-from headgate.usecases.list_queries import QueryRow, list_queries
 from headgate.usecases.list_versions import list_versions
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_version import read_version
 from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.survey_evidence import Survey, survey_evidence
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0
@@ -73,19 +73,34 @@ def stored_version(context: Context, pipeline: str, number: int) -> Version:
 
 
 def version(context: Context, evidence: Sequence[str], query: str | None = None) -> Version:
-    """Return the version that stored names, uploads or places tell of.
+    """Return the version that a stored name, uploads or places tell of.
 
-    What is large is read in a process of its own.
+    Raises EvidenceError where they tell of none.
     """
-    return _version(context.store_url, tuple(evidence), query, _moment(evidence), context)
+    if len(evidence) == 1 and _NUMBERED.search(evidence[0]):
+        return _version(context.store_url, tuple(evidence), context)
+    found = survey(context, tuple(evidence), query)
+    if found.version is None:
+        names = ", ".join(q.name or q.id for q in found.queries)
+        raise EvidenceError(found.problem or f"choose one of the queries: {names}")
+    return found.version
 
 
 @st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
-def _version(
-    store: str, evidence: tuple[str, ...], query: str | None, at: int, _context: Context
-) -> Version:
+def _version(store: str, evidence: tuple[str, ...], _context: Context) -> Version:
+    return read_version(list(evidence), context=_context)
+
+
+def survey(context: Context, evidence: tuple[str, ...], query: str | None = None) -> Survey:
+    """Return what evidence is and tells; what is large is read in a process of its own."""
+    return _survey(evidence, query, _moment(evidence), context)
+
+
+# Shared and not copied, as everything frozen can be.
+@st.cache_resource(show_spinner=False, max_entries=VERSIONS_KEPT)
+def _survey(evidence: tuple[str, ...], query: str | None, at: int, _context: Context) -> Survey:
     return read_apart(
-        read_version, list(evidence), evidence=evidence, context=_context, query=query
+        survey_evidence, list(evidence), evidence=evidence, context=_context, query=query
     )
 
 
@@ -94,22 +109,6 @@ def _moment(evidence: Sequence[str]) -> int:
     lasting = session_folder()
     fixed = all(e.startswith(lasting) or _NUMBERED.search(e) for e in evidence)
     return 0 if fixed else int(time.time() // FRESH_EVIDENCE)
-
-
-@st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
-def described(evidence: tuple[str, ...], _context: Context) -> tuple[Described, ...]:
-    """Return what uploaded pieces are."""
-    return describe_evidence(evidence, context=_context)
-
-
-def queries(context: Context, evidence: tuple[str, ...]) -> tuple[QueryRow, ...]:
-    """Return the queries that the evidence is of; none where it is of no named query."""
-    return _queries(evidence, _moment(evidence), context)
-
-
-@st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
-def _queries(evidence: tuple[str, ...], at: int, _context: Context) -> tuple[QueryRow, ...]:
-    return read_apart(list_queries, list(evidence), evidence=evidence, context=_context)
 
 
 def progress(

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import streamlit as st
 
-from headgate.errors import EvidenceError, HeadgateError
+from headgate.errors import HeadgateError
 from headgate.model.version import Version
 from headgate.ui import data, markup
 from headgate.ui.given import Given
@@ -16,10 +16,10 @@ from headgate.ui.paste.component import paste_area
 from headgate.ui.places import allowed, registered
 from headgate.ui.problem import show_problem
 from headgate.ui.query_choice import choose_query
-from headgate.ui.reading import SMALL, is_small, size_of
+from headgate.ui.reading import SMALL, size_of
 from headgate.ui.upload import as_uploaded, save, save_text
 from headgate.usecases.context import Context
-from headgate.usecases.describe_evidence import Described
+from headgate.usecases.survey_evidence import Survey
 from headgate.views.evidence_words import version_words
 from headgate.views.numbers import size
 
@@ -124,25 +124,25 @@ _ASK: dict[How, Callable[[Context, str, str | None], tuple[str, ...]]] = {
 
 def _understood(context: Context, evidence: tuple[str, ...], key: str) -> Given | None:
     """Say what the pieces are, ask which query is meant, and read it."""
-    pieces = data.described(evidence, context)
-    evidence, strangers = _known(pieces)
-    lines = [f"{as_uploaded(p.location)}: {p.words or 'of no known kind'}" for p in pieces]
     try:
         with st.spinner(_waiting(evidence), show_time=True):
-            rows = data.queries(context, evidence)
-        query = choose_query(rows, key)
-        if len(rows) > 1 and query is None:
-            return None
-        with st.spinner(_waiting(evidence), show_time=True):
-            version = data.version(context, evidence, query)
+            found = data.survey(context, evidence)
+            query = choose_query(found.queries, key)
+            if query is not None:
+                found = data.survey(context, evidence, query)
     except HeadgateError as error:
-        if not isinstance(error, EvidenceError) or any(p.words for p in pieces):
-            st.html(markup.pieces(lines))
         show_problem(error)
         return None
-    words = "; ".join(dict.fromkeys(p.words for p in pieces if p.words))
-    _show(version, lines, words, strangers)
-    return Given(evidence, query, words)
+    lines = [f"{as_uploaded(p.location)}: {p.words or 'of no known kind'}" for p in found.pieces]
+    if found.problem is not None:
+        if found.words:
+            st.html(markup.pieces(lines))
+        show_problem(found.problem)
+        return None
+    if found.version is None:
+        return None
+    _show(found.version, found, lines if len(lines) > 1 else [])
+    return Given(evidence, query, found.words)
 
 
 def _waiting(evidence: tuple[str, ...]) -> str:
@@ -150,21 +150,10 @@ def _waiting(evidence: tuple[str, ...]) -> str:
     return f"Reading {size(total)} in the background" if total > SMALL else "Reading"
 
 
-def _known(pieces: tuple[Described, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what to read and what to leave out: one file of no known kind spoils no others.
-
-    Where nothing is known all is read, for the sentence that says what was tried.
-    """
-    strange = tuple(p.location for p in pieces if p.words is None and is_small([p.location]))
-    known = tuple(p.location for p in pieces if p.location not in strange)
-    return (known, strange) if known else (strange, ())
-
-
-def _show(version: Version, lines: list[str], words: str, strangers: tuple[str, ...]) -> None:
-    st.html(markup.understood(version_words(version, words), lines if len(lines) > 1 else []))
-    left_out = tuple(f"{s} is of no known kind and was not read" for s in strangers)
-    if version.warnings or left_out:
-        warnings_list((*left_out, *version.warnings))
+def _show(version: Version, found: Survey, lines: list[str]) -> None:
+    st.html(markup.understood(version_words(version, found.words), lines))
+    if remarks := (*found.left_out, *version.warnings):
+        warnings_list(remarks)
 
 
 def warnings_list(warnings: tuple[str, ...]) -> None:

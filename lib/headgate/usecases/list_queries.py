@@ -39,7 +39,11 @@ def list_queries(
     evidence: Sequence[str], *, context: Context | None = None
 ) -> tuple[QueryRow, ...]:
     """Return the queries in the evidence by their first sign; raises as `read_version` does."""
-    found = gather(evidence, context=context)
+    return queries_of(gather(evidence, context=context))
+
+
+def queries_of(found: Gathered) -> tuple[QueryRow, ...]:
+    """Return the queries in evidence that was read already."""
     rows = {row.id: row for row in _checkpoints(found)}
     rows |= {row.id: row for row in _reported(found)}
     rows |= {query.id: _logged(query, datetime.now(UTC)) for query in queries(logs_of(found))}

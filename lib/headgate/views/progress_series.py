@@ -15,7 +15,7 @@ from headgate.views.numbers import moment
 
 MOST_POINTS = 2_000
 """Points of a chart above which it is thinned: a screen has no more columns."""
-MOST_PARTS = 5
+MOST_PARTS = 4
 """Parts of a batch that are told apart; the smallest are one."""
 _TOTAL = "triggerExecution"
 _PHASES = (
