@@ -131,7 +131,18 @@ def test_a_password_is_sent_and_never_shown():
 
 def test_an_unknown_certificate_is_not_accepted(tmp_path):
     key, certificate = tmp_path / "key", tmp_path / "certificate"
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -days 1".split()
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=x",
+        "-days",
+        "1",
+    ]
     command += ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
