@@ -167,3 +167,32 @@ def test_no_error_shows_a_setting_of_kafka(config):
     with pytest.raises(RegistryError) as caught:
         read(f"[kafka.config]\n{config}")
     assert "hunter2" not in str(caught.value)
+
+
+SPARK = '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "ck"\n'
+GROUP = '[[pipeline]]\nname = "a"\nengine = "consumer-group"\ngroup = "g"\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [("watch", "/team/watch"), ("kafka:my-topic", "kafka:my-topic"), ("s3://b/w", "s3://b/w")],
+)
+def test_a_watch_is_a_folder_of_the_file_a_uri_or_a_topic(written, read_as):
+    (pipeline,) = read(f'{SPARK}watch = "{written}"\nquery = "orders"\n').pipelines
+    assert (pipeline.watch, pipeline.query) == (read_as, "orders")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (f'{SPARK}watch = "kafka:"\n', 5, "expected kafka:TOPIC with a topic's name"),
+        (f'{SPARK}watch = "kafka:a b"\n', 5, "expected kafka:TOPIC with a topic's name"),
+        (f'{GROUP}watch = "w"\n', 5, "tells of Spark queries, this is consumer-group"),
+        (f'{GROUP}query = "q"\n', 5, "names a Spark query, this is consumer-group"),
+        (f"{SPARK}watch = 1\n", 5, "'watch' must be a string"),
+    ],
+)
+def test_a_wrong_watch_is_said_at_its_line(text, line, says):
+    with pytest.raises(RegistryError, match=says) as caught:
+        read(text)
+    assert caught.value.line == line
