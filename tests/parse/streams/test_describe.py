@@ -15,7 +15,7 @@ from headgate.parse.streams.describe import read_description
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 PLAIN = (FOLDER / "aggregate_grouped_as.txt").read_text()
 FOREIGN = (FOLDER / "foreign_key_join.txt").read_text()
-# As Kafka Streams 1.0 prints: a node a line, topics without brackets, global stores at the end.
+# A node a line, topics without brackets, global stores at the end: text of before 1.0, never run.
 OLD = """\
 Sub-topologies: 
   Sub-topology: 0

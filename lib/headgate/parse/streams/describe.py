@@ -1,8 +1,9 @@
 """Read the text of `Topology#describe()`, as Kafka Streams prints it since 1.0.
 
-Every shape is read: a line a node with arrows below it (since 1.1), all on one line (before),
-global stores of both, named topologies, lines of logs in between. What can't be read costs a
-warning with its line; nothing raises.
+Every shape is read: a line a node with arrows below it, all on one line (of releases before 1.0,
+by recorded text only), global stores as sub-topologies (since 1.1) or at the end (1.0), named
+topologies, lines of logs in between. What can't be read costs a warning with its line; nothing
+raises. 1.0.2, 2.8.2, 3.9.1 and 4.3.1 were run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from headgate.parse.streams.node_text import KINDS, is_complete, read_node, spli
 
 _NUMBER = re.compile(r"(?P<number>\d{1,9})(?P<rest>.*)", re.S)
 _GLOBAL = re.compile(
-    r"(?P<source>.+?)\s?\(topic: (?P<topic>.*)\) -> (?P<processor>.+?)\s?\(store: (?P<store>.*)\)"
+    r"(?P<source>.+?)\s?\(topic: (?P<topic>.*)\)\s*--?> "
+    r"(?P<processor>.+?)\s?\(store: (?P<store>.*)\)"
 )
 _LONGEST = 20
 _MOST_WARNINGS = 20
@@ -115,6 +117,7 @@ class _Reader:
         self.is_global = False
         self.current: tuple[DescribedNode, bool] | None = None
         self.pending: tuple[Line, list[str]] | None = None
+        self.half: Line | None = None
 
     @property
     def draft(self) -> _Draft:
@@ -123,6 +126,8 @@ class _Reader:
     def take(self, line: Line) -> None:
         if self.pending is not None and self._continued(line):
             return
+        if self.half is not None and line.key not in (None, "-->"):
+            self._half_cut()
         match line.key:
             case "Topologies:" | "Sub-topologies:" | "Topology:":
                 self._header(line)
@@ -142,6 +147,8 @@ class _Reader:
     def end(self) -> None:
         if self.pending is not None:
             self._cut()
+        if self.half is not None:
+            self._half_cut()
 
     def _continued(self, line: Line) -> bool:
         """Join the lines of a name that has line breaks; a line with a key ends it."""
@@ -195,11 +202,24 @@ class _Reader:
         self.is_global = "global" in match["rest"]
 
     def _global_store(self, line: Line) -> None:
-        """Read `GlobalStore: SOURCE(topic: T) -> PROCESSOR(store: S)` of Kafka Streams 1.0."""
-        match = _GLOBAL.match(line.rest)
+        """Begin `GlobalStore: SOURCE (topic: T) --> PROCESSOR (store: S)` of Kafka Streams 1.0.
+
+        The arrow stands on the next line, in texts of early releases on the same.
+        """
+        self.current = None
+        if not self._add_global(line, line.rest):
+            self.half = line
+
+    def _half_cut(self) -> None:
+        """Say that a global store has no second line."""
+        assert self.half is not None
+        line, self.half = self.half, None
+        self.draft.warnings.append(f"line {line.number} is cut: {_shown(line.rest)}")
+
+    def _add_global(self, line: Line, text: str) -> bool:
+        match = _GLOBAL.match(text)
         if match is None:
-            self.draft.warnings.append(f"line {line.number} is cut: {_shown(line.rest)}")
-            return
+            return False
         number = 1 + max((n.subtopology for n in self.draft.nodes.values()), default=-1)
         shared: dict[str, Any] = {
             "line": line.number,
@@ -212,6 +232,7 @@ class _Reader:
         self._add(DescribedNode(kind="processor", name=match["processor"], stores=stores, **shared))
         key = (self.topology, match["source"])
         self.draft.arrows.append(Arrow(key, "-->", match["processor"], line.number))
+        return True
 
     def _begin(self, line: Line) -> None:
         if is_complete(str(line.key), line.rest):
@@ -244,6 +265,12 @@ class _Reader:
             )
 
     def _arrow(self, line: Line) -> None:
+        if self.half is not None:
+            if self._add_global(self.half, f"{self.half.rest} --> {line.rest}"):
+                self.half = None
+            else:
+                self._half_cut()
+            return
         if self.current is None:
             if self.draft.nodes and not line.is_prefixed:
                 self.draft.warnings.append(f"line {line.number}: no node stands above this arrow")
