@@ -2,8 +2,8 @@
 
 Plans before a query's start carry no name, and attribute numbers are no proof: two queries may
 read one DataFrame. Plans that name different queries or checkpoints are of different queries. So
-are two whole ones with other operators or keys that one text printed in one form, or that were
-both printed before a start. All others complete each other, with a warning where they differ.
+are two whole ones of one form with other operators, keys or filters, and two of different forms
+from before a start with other operators. All others complete each other.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from headgate.parse.spark.term import Term
 _NUMBERS = re.compile(
     r"#\d+|plan_id=\d+|\bver = \d+|runId = [0-9a-f-]+|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\$\$Lambda\S*"
 )
+_DIGITS = re.compile(r"\d+")
+_IS_OF_A_SOURCE = re.compile(r"^(?!.*(?:isnotnull|\bop\d+\.)).*\bs\d+\.", re.S)
 _MOST_LISTED = 20
 _OF_A_SOURCE = re.compile(r"^s\d+\.(?P<name>.+)$", re.S)
 _SAME = {"static": "source", "static_join": "join", "stream_join": "join"}
@@ -126,21 +128,21 @@ class _Meaning:
     """
 
     operators: tuple[tuple[str, ...], ...]
+    steps: tuple[str, ...]
     form: str
-    path: str
     is_whole: bool
     is_started: bool
 
     def differs(self, other: _Meaning) -> bool:
         """Whether both can't be of one query, as far as they are whole.
 
-        A batch without data from one source is planned without it: plans of different batches,
-        or one from before the start, are no proof unless one text printed them alike.
+        A batch without data from one source is planned without it, and every form writes some
+        things its own way: of two forms only those from before the start are compared.
         """
         if not (self.is_whole and other.is_whole):
             return False
-        if self.path == other.path and self.form == other.form:
-            return self.operators != other.operators
+        if self.form == other.form:
+            return (self.operators, self.steps) != (other.operators, other.steps)
         same = (self.form in PHYSICAL) == (other.form in PHYSICAL)
         comparable = same and not (self.is_started or other.is_started)
         return comparable and self.words != other.words
@@ -159,8 +161,8 @@ def _meaning(found: Printed) -> _Meaning:
     unknown = any(a.word == "unknown" for a in anchors)
     return _Meaning(
         operators=tuple(sorted(_fact(a) for a in anchors)),
+        steps=tuple(sorted(step for a in seen.anchors.values() for step in _steps(a))),
         form=plan.form,
-        path=found.path,
         is_whole=plan.is_whole and not (query.hides_sources or query.has_empty_batch or unknown),
         is_started=not any(n.name.startswith("StreamingRelation") for n in plan.nodes),
     )
@@ -170,6 +172,13 @@ def _fact(anchor: Anchor) -> tuple[str, ...]:
     keys = (*anchor.facts.keys, *anchor.facts.right_keys)
     names = sorted({name for key in keys for name in _columns(key)})
     return (_SAME.get(anchor.word, anchor.word), *names)
+
+
+def _steps(anchor: Anchor) -> Iterator[str]:
+    """Yield filters on sources and the user's repartitions; numbers may be a batch's time."""
+    for inlet in anchor.inlets:
+        yield from (_DIGITS.sub("0", f) for f in inlet.filters if _IS_OF_A_SOURCE.search(f))
+        yield from (f"exchange {len(e.keys)} {e.partitions}" for e in inlet.wanted)
 
 
 def _columns(found: Term) -> Iterator[str]:
@@ -230,6 +239,5 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
 
 
 def _changed(earlier: _Meaning, last: _Meaning) -> bool:
-    """Whether one query was planned otherwise before, in a text that printed it several times."""
-    same = earlier.path == last.path and earlier.form == last.form
-    return same and earlier.differs(last)
+    """Whether one query was planned otherwise before."""
+    return earlier.form == last.form and earlier.differs(last)

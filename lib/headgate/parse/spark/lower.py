@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.parse.spark import logical, physical
 from headgate.parse.spark.builder import Below, Builder, Lowering
 from headgate.parse.spark.ctes import with_ctes_in_place
@@ -59,9 +61,19 @@ def lower(plan: Plan) -> Query:
     root = builder.settle(done[0]).relation if 0 in done else -1
     return Query(
         form=plan.form,
-        relations=with_range_columns(reached(builder.relations, root)),
+        relations=_told_apart(with_range_columns(reached(builder.relations, root)), plan),
         sink=builder.sink,
         warnings=(*plan.warnings, *builder.warnings),
+    )
+
+
+def _told_apart(relations: tuple[Relation, ...], plan: Plan) -> tuple[Relation, ...]:
+    """Before its start every stream of a physical plan is a `StreamingRelation`: scans are not."""
+    if not plan.is_physical or not any(n.name == "StreamingRelation" for n in plan.nodes):
+        return relations
+    return tuple(
+        replace(r, streaming=False) if r.kind == "source" and r.streaming is None else r
+        for r in relations
     )
 
 
