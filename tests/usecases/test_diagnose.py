@@ -69,3 +69,14 @@ def test_no_java_is_said(write, monkeypatch, tmp_path):
     check = by_name(diagnose(write("")))["java"]
     assert (check.state, check.exit_code) == (State.FAILED, 2)
     assert "install Java 17" in check.remedy
+
+
+def test_what_tells_of_a_pipeline_and_what_does_not(write):
+    table = '[[pipeline]]\nname = "{}"\nengine = "spark"\ncheckpoint = "nowhere"\n'
+    text = table.format("asked") + '[pipeline.commands]\nstatus = "exit 0"\n' + table.format("mute")
+    found = by_name(diagnose(write(text)))
+    asked, mute = found["activity of asked"], found["activity of mute"]
+    assert asked.state is State.OK
+    assert asked.message == "running, its status command says so (by its status)"
+    assert mute.state is State.NOTE and mute.message.startswith("unknown, ")
+    assert "headgate.watch(spark, DIR)" in mute.remedy
