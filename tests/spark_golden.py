@@ -16,11 +16,13 @@ NAMES = [str(f.relative_to(ROOT)) for f in FOLDERS]
 
 
 def plans(folder: Path) -> list[Plan]:
-    found = list(read_plans((folder / "explain.txt").read_text()))
-    if (folder / "formatted.txt").exists():
-        found += read_plans((folder / "formatted.txt").read_text())
-    if (folder / "logical.json").exists():
-        found.append(read_json_plan(json.loads((folder / "logical.json").read_text())))
+    found: list[Plan] = []
+    for name in ("explain.txt", "formatted.txt", "simple.txt", "cost.txt"):
+        if (folder / name).exists():
+            found += read_plans((folder / name).read_text())
+    for name in ("logical.json", "physical.json"):
+        if (folder / name).exists():
+            found.append(read_json_plan(json.loads((folder / name).read_text())))
     return found
 
 

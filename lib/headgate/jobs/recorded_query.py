@@ -86,14 +86,10 @@ def explicable(df: Any) -> Any:
 def _sources(df: Any) -> list[dict[str, Any]]:
     """Return the streaming sources in the order of the analysed plan's leaves.
 
-    Equal leaves are one source, as `MicroBatchExecution` has it: a union of a stream with itself.
+    A stream that is used twice stands there twice, as in the offset log.
     """
-    found: list[dict[str, Any]] = []
-    seen: list[Any] = []
+    found = []
     for leaf in elements(df._jdf.queryExecution().analyzed().collectLeaves()):
-        if any(leaf.equals(other) for other in seen):
-            continue
-        seen.append(leaf)
         relation = str(leaf.getClass().getSimpleName())
         if relation == "StreamingRelation":
             source = leaf.dataSource()

@@ -14,6 +14,25 @@ WHOLE = [f for f in FOLDERS if (f / "formatted.txt").exists()]
 MEANING = ("keys", "right_keys", "functions", "conditions")
 
 
+# What a form of a query can't say as the others do, and why.
+# A parsed plan is what was written, before names were looked up: it may lack operators.
+SAID_APART = {
+    ("aggregate_reduce_groups", "json"): "the JSON has no Java object, so no aggregator's name",
+    (
+        "aggregate_top_two",
+        "analyzed",
+    ): "a limit keeps no state in complete mode, the sink says that",
+    ("aggregate_top_two", "optimized"): "likewise",
+    ("aggregate_reduce_groups", "executed"): "likewise",
+    ("unpivot", "executed"): "Spark writes null for the projections that unpivot makes",
+    ("unpivot", "json"): "Spark writes null for the projections that unpivot makes",
+    (
+        "window_of_windows",
+        "physical",
+    ): "one line does not tell what an aggregation's columns are of",
+}
+
+
 def meaning(anchor):
     facts = anchor.facts
     texts = {name: sorted(t.text for t in getattr(facts, name)) for name in MEANING}
@@ -25,6 +44,8 @@ def test_forms_that_hold_less_have_fewer_nodes_and_no_other_ids(folder):
     found = all_shapes(folder)
     (whole,) = found["formatted"]
     for form, shapes_of in found.items():
+        if form == "parsed" and "4.2.0" in folder.parts:
+            continue
         for shape in shapes_of:
             hides = shape.resolved.query.hides_sources or lacks_a_source(shape, found)
             if not hides:
@@ -40,12 +61,19 @@ def lacks_a_source(shape, found):
 def test_forms_mean_the_same(folder):
     found = all_shapes(folder)
     (whole,) = found["formatted"]
-    for form in ("json", "analyzed", "optimized", "physical"):
+    for form in ("json", "analyzed", "optimized", "physical", "executed"):
+        if (folder.parent.name, form) in SAID_APART:
+            continue
         for shape in found.get(form, ()):
             if lacks_a_source(shape, found):
                 continue
             for key, anchor in shape.anchors.items():
-                assert meaning(anchor) == meaning(whole.anchors[key]), (form, key)
+                # That JSON has neither operator ids nor the condition of a stream join.
+                apart = {"id", "conditions"} if form == "executed" else set()
+                one, other = meaning(anchor), meaning(whole.anchors[key])
+                assert {k: v for k, v in one.items() if k not in apart} == {
+                    k: v for k, v in other.items() if k not in apart
+                }, (form, key)
 
 
 def renumbered(text):

@@ -68,6 +68,12 @@ class Shape:
     resolved: Resolved
     sink: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def hides_sources(self) -> bool:
+        """Whether the last batch was planned without a source that had no data."""
+        query = self.resolved.query
+        return query.hides_sources or query.has_empty_batch
+
 
 def node_id(word: str, parent: str, slot: int | str) -> str:
     """Return the id of what feeds `parent` through its input `slot`: never of attribute numbers."""

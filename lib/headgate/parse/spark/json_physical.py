@@ -201,7 +201,7 @@ DETAILS: dict[str, Detail] = {
     "Generate": _generate,
     **dict.fromkeys(("ArrowEvalPythonUDTF", "BatchEvalPythonUDTF"), _udtf),
     "Expand": _expand,
-    "EventTimeWatermark": _watermark,
+    **dict.fromkeys(("EventTimeWatermark", "UpdateEventTimeColumn"), _watermark),
     **dict.fromkeys(("MapInPandas", "MapInArrow"), _rows),
     **dict.fromkeys(("FlatMapGroupsInPandas", "FlatMapGroupsInArrow"), _grouped_rows),
     **dict.fromkeys(

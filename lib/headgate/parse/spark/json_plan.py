@@ -61,11 +61,12 @@ def _flat(found: Sequence[Any]) -> Iterator[tuple[Node, int]]:
 
 
 def _inner_plans(node: Node) -> list[list[Any]]:
+    """Return the plans within a node; a scan's filters repeat those of the filter above it."""
     out: list[list[Any]] = []
     stack: list[Any] = [v for v in node.values() if isinstance(v, list)]
     if stack and str(node["class"]).endswith(("AdaptiveSparkPlanExec", "PlanLater")):
         return [p for p in (node.get("inputPlan"), node.get("plan")) if isinstance(p, list)]
-    while stack:
+    while stack and _count(node):
         current = stack.pop()
         if isinstance(current, list):
             stack.extend(reversed(current))

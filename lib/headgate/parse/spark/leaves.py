@@ -173,7 +173,8 @@ def _local(node: PlanNode, form: str) -> Relation:
         extra["no_columns"] = "true"
     elif EMPTY in text and (form in ("analyzed", "parsed") or (form == "json" and node.streaming)):
         return _source(node, columns, {"empty_batch": "true"})
-    elif EMPTY in text:
+    elif EMPTY in text or form == "executed":
+        # The JSON of a physical plan does not say whether there are rows.
         extra["empty"] = "true"
     return Relation(
         kind="static", outputs=outputs, streaming=False, name=node.name, line=node.line, extra=extra

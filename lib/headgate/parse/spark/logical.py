@@ -109,7 +109,7 @@ def map_groups(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """
     parts = split(node.argument())
     lists = [p for p in parts if p.startswith("[")]
-    extra = {"function": function_name(parts[0]) if parts else ""}
+    extra = {"function": function_name(parts[0])} if parts and parts[0] else {}
     if timeout := next((p for p in parts if p in TIMEOUTS), None):
         extra["timeout"] = timeout
     if mode := next((p for p in parts if p in MODES), None):
@@ -142,7 +142,7 @@ def transform_with_state(node: PlanNode, inputs: list[Below], builder: Builder) 
     called = parts[0] if parts else ""
     if outputs:
         called = next((p for p in parts if _INSTANCE.match(p)), "")
-    extra = {"function": function_name(called)}
+    extra = {"function": function_name(called)} if called else {}
     if mode := next((p for p in parts if p in MODES), None):
         extra["output_mode"] = mode
     if time := next((p for p in parts if p in TIME_MODES), None):

@@ -44,6 +44,10 @@ def refusal(section: Section) -> str | None:
     return first.partition(";")[0][:_LONGEST_REFUSAL] if _EXCEPTION.match(first) else None
 
 
+def _is_cache(text: str) -> bool:
+    return text.startswith("InMemoryRelation")
+
+
 def read_rows(section: Section) -> Rows:
     """Return the rows of a section's tree; none where it holds none."""
     lines = section.lines
@@ -131,7 +135,7 @@ class _Reading:
         if depth > self.depth + 1:
             if self._is_inner(last, text):
                 self.inner = depth
-                self.keeps = self.is_logical or text.startswith("InMemoryRelation")
+                self.keeps = self.is_logical or _is_cache(text) or _is_cache(last.text)
                 self._nested(depth, text, line.number)
                 return
             self._lost(line.number)
@@ -154,7 +158,7 @@ class _Reading:
 
     def _is_inner(self, last: Row, text: str) -> bool:
         """Whether a row two levels down is the plan of a subquery, no input."""
-        return text.startswith(_INNER) or bool(_ASKS.search(last.text))
+        return text.startswith(_INNER) or _is_cache(last.text) or bool(_ASKS.search(last.text))
 
     def _plan_heading(self, depth: int, text: str) -> None:
         """`== Final Plan ==` of an adaptive plan is no operator; its initial one is left out."""

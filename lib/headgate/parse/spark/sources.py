@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from headgate.model.version import Source
 from headgate.parse.spark.anchors import Anchor, Shape
+from headgate.parse.spark.resolve import top_down
 from headgate.parse.spark.checkpoint import LoggedSource
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import SourceFacts, kafka_topics
@@ -64,10 +65,13 @@ def join_sources(
     batch than the log's newest committed one: then its offsets count.
     """
     planned = planned_sources(shape) if shape else None
+    mentioned = mentioned_sources(shape) if shape else ()
+    if planned is not None and len(planned) == len(set(mentioned)):
+        captured, logged = _once(captured, mentioned), _once(logged, mentioned)
     counts = {
         who: len(found)
         for who, found in (
-            ("the plan", planned),
+            ("the plan", None if shape and shape.hides_sources else planned),
             ("the session", captured),
             ("the offset log", logged),
             ("the progress", reported),
@@ -121,6 +125,26 @@ def planned_sources(shape: Shape) -> list[Anchor]:
         if anchor.word == "source" and relation is not None and relation.streaming:
             out.setdefault(anchor.facts.position or 0, anchor)
     return [out[n] for n in sorted(out)]
+
+
+def mentioned_sources(shape: Shape) -> list[int]:
+    """Return the position of the source at each streaming leaf, in the plan's order.
+
+    A stream that is used twice is one source, and stands twice in the offset log.
+    """
+    leaves = (shape.resolved.query.relations[i] for i in top_down(shape.resolved.query.relations))
+    made = [
+        frozenset(c.id for c in r.outputs) for r in leaves if r.kind == "source" and r.streaming
+    ]
+    known = list(dict.fromkeys(made))
+    return [known.index(columns) for columns in made]
+
+
+def _once(found: Sequence[T] | None, mentioned: Sequence[int]) -> Sequence[T] | None:
+    """Return the first entry of each source, where `found` has one for each mention."""
+    if found is None or len(found) != len(mentioned):
+        return found
+    return [found[mentioned.index(position)] for position in sorted(set(mentioned))]
 
 
 def _source(said: _Said) -> Source:

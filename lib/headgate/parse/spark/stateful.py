@@ -68,6 +68,8 @@ def _is_stateful(anchor: Anchor, shape: Shape, mode: str | None) -> bool:
         return False
     if anchor.word == "limit" and relation.state is None and relation.name == "GlobalLimit":
         return bool(relation.streaming) and shape.resolved.query.form not in PHYSICAL
+    if "aggregate" in anchor.word and shape.resolved.query.form in PHYSICAL:
+        return bool(relation.state)
     return bool(relation.state) or bool(relation.streaming)
 
 
@@ -138,7 +140,8 @@ def _stores(
 ) -> tuple[StateStore, ...]:
     """Return the stores that the operator will have: a join four, unless its format is newer."""
     names: tuple[str, ...] = ("default",)
-    if kind is OperatorKind.STREAM_JOIN and state.format in (None, "1", "2"):
+    # The third format keeps them as column families of one store, under the same names.
+    if kind is OperatorKind.STREAM_JOIN and state.format in (None, "1", "2", "3"):
         names = JOIN_STORES
     if kind is OperatorKind.TRANSFORM_WITH_STATE:
         names = ("default",)

@@ -211,4 +211,4 @@ def _described(report: Report | None, shape: Shape | None) -> tuple[str, str]:
 
 def _class(name: str) -> str:
     """Return the last word of a class name that may end in an object's hash."""
-    return name.partition("@")[0].rpartition(".")[2].rpartition("$")[2]
+    return name.partition("@")[0].rstrip("$").rpartition(".")[2].rpartition("$")[2]

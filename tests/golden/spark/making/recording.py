@@ -63,15 +63,11 @@ def unstarted(
         texts.write(into / f"{mode}.txt", explained(frame.sparkSession, execution, mode))
 
 
-def _plan_json(execution: Any, into: Path, texts: Texts) -> None:
-    for name in ("optimizedPlan", "executedPlan"):
-        try:
-            text = compact(str(getattr(execution, name)().toJSON()))
-        except Exception as error:  # some plans can't be written as JSON by Spark itself
-            print("   ", name, "as JSON:", str(error).split("\n")[0][:120])
-            continue
-        file = "optimized.json" if name == "optimizedPlan" else "physical.json"
-        texts.write(into / file, text)
+def shortened(line: str) -> str:
+    """Return an event without its stack trace and the plan's metrics, which are most of it."""
+    event = json.loads(line)
+    kept = {k: v for k, v in event.items() if k not in ("details", "sparkPlanInfo")}
+    return json.dumps(kept, separators=(",", ":"))
 
 
 def batch(spark: Any, query: StreamingQuery, into: Path, codegen: bool, texts: Texts) -> None:
@@ -80,7 +76,7 @@ def batch(spark: Any, query: StreamingQuery, into: Path, codegen: bool, texts: T
     execution = query._jsq.streamingQuery().lastExecution()
     for mode in ("formatted", *(["codegen"] if codegen else [])):
         texts.write(into / f"{mode}.txt", explained(spark, execution, mode))
-    _plan_json(execution, into, texts)
+    texts.write(into / "physical.json", compact(str(execution.executedPlan().toJSON())))
     if reports := [json.loads(p.json) for p in query.recentProgress]:
         texts.write(into / "progress.json", json.dumps(reports[-1:], indent=1))
 
@@ -95,7 +91,8 @@ def checkpoint(found: Path, into: Path, texts: Texts) -> None:
         if name.startswith(("offsets/", "commits/")) and int(file.name) < last - 1:
             continue
         data = file.read_bytes()
-        if name.startswith("state/"):
+        is_text = not name.startswith("state/") or name.endswith(("/metadata", "/v2/0"))
+        if not is_text:
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, into / name)
         else:
@@ -123,4 +120,4 @@ def events(log: Path, run: str, into: Path, texts: Texts) -> None:
     progress = [line for line in kept if "QueryProgressEvent" in line][-1:]
     others = [line for line in kept if "QueryProgressEvent" not in line]
     begun, ended = others[:2], others[2:]
-    texts.write(into / "events.jsonl", "\n".join([*begun, *own, *progress, *ended]))
+    texts.write(into / "events.jsonl", "\n".join(map(shortened, [*begun, *own, *progress, *ended])))
