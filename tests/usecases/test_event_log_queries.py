@@ -9,9 +9,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from event_logs import COMPACTED, PLAIN, ROOT, said
 from headgate.errors import EvidenceError
+from headgate.gateway.event_log_files import event_log_of
+from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.event_log_version import LoggedQuery, queries
 from headgate.parse.version_file import fingerprint
 from headgate.store import open_store
@@ -296,3 +301,39 @@ def test_an_application_without_streams_is_said(tmp_path: Path):
 
 def test_a_compacted_log_is_read_with_what_was_left_of_it():
     assert [r.runs for r in list_queries([str(COMPACTED)])] == [3, 1, 1]
+
+
+LINES = PLAIN.read_bytes().splitlines(keepends=True)
+QUERIES = frozenset(r.id for r in list_queries([LOG]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.integers(0, len(LINES) - 1), max_size=len(LINES)), st.binary(max_size=50))
+def test_dropped_lines_never_raise_anything_but_evidence_errors(dropped: set[int], junk: bytes):
+    """A query of which one event is left is still known, and its version is still made."""
+    kept = [x for i, x in enumerate(LINES) if i not in dropped]
+    files = event_log_of(b"".join(kept) + junk, "log")
+    if files is None:
+        assert not kept
+        return
+    log = files.read()
+    found = {q.id for q in queries([log])}
+    assert found == {q for q in QUERIES if any(_tells(x, q) for x in kept)}
+    for query in found:
+        pieces = [Piece(PieceKind.EVENT_LOG, "log", log, log.warnings)]
+        assert assemble(Gathered(pieces=pieces), query=query).query_id == query
+
+
+def _tells(line: bytes, query: str) -> bool:
+    """Whether a line is of a kind that names its query: a start, a report, a batch, an end."""
+    kinds = (b"StreamingQueryListener$Query", b"SQLExecutionStart")
+    if query.encode() not in line or not any(k in line[:120] for k in kinds):
+        return False
+    event = json.loads(line)
+    return event.get("executionId") == event.get("rootExecutionId")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_event(tmp_path: Path):
+    file = tmp_path / "log"
+    file.write_bytes(b"\xef\xbb\xbf" + PLAIN.read_bytes())
+    assert read_version([str(file)], query="orders").engine_version == "4.2.0"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 LONGEST = 64 << 20
 _HEAD = 4096
+_MARK = b"\xef\xbb\xbf"
 _BEGIN = b'{"Event":"'
 _WORD = len(_BEGIN)
 _LONGEST_WORD = 200
@@ -24,8 +25,8 @@ def split_lines(chunks: Iterable[bytes], longest: int = LONGEST) -> Iterator[byt
     """
     held: list[bytes] = []
     size = 0
-    for chunk in chunks:
-        first, *rest = chunk.split(b"\n")
+    for number, chunk in enumerate(chunks):
+        first, *rest = (chunk if number else chunk.removeprefix(_MARK)).split(b"\n")
         if size <= longest:
             held.append(first)
         size += len(first)
@@ -58,4 +59,4 @@ def kind_of(line: bytes) -> bytes | None:
 
 def holds_events(head: bytes) -> bool:
     """Whether the first bytes of a file have a line with an event of Spark's."""
-    return bool(_SPARKS.search(head.removeprefix(b"\xef\xbb\xbf")))
+    return bool(_SPARKS.search(head.removeprefix(_MARK)))
