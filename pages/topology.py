@@ -12,6 +12,7 @@ from headgate.ui import data, markup
 from headgate.ui.ask import choose, switch
 from headgate.ui.canvas import focus_toggle, search
 from headgate.ui.capture import capture_dialog, capture_form
+from headgate.ui.exports import version_exports
 from headgate.ui.given import GIVEN, Given, given
 from headgate.ui.keys import TopologyKey
 from headgate.ui.page import open_page, title
@@ -44,8 +45,8 @@ def main() -> None:
 
 @st.fragment
 def _page(context: Context) -> None:
-    head, pipelines, numbers, views, find, focus, add = st.columns(
-        [1.6, 1.6, 2.25, 2.15, 1.4, 0.95, 0.45], vertical_alignment="center"
+    head, pipelines, numbers, views, find, focus, download, add = st.columns(
+        [1.5, 1.55, 2.2, 2.1, 1.3, 0.9, 0.5, 0.45], vertical_alignment="center"
     )
     with pipelines:
         pipeline = pick_pipeline(context, TopologyKey.PIPELINE)
@@ -78,6 +79,8 @@ def _page(context: Context) -> None:
         query = search(TopologyKey.SEARCH)
     with focus:
         near = focus_toggle(TopologyKey.FOCUS)
+    with download:
+        version_exports(context, chosen.version, chosen.name)
     graph_view(context, chosen, query, near)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 import streamlit as st
 
+from headgate.model.version import Version
+from headgate.usecases.context import Context
 from headgate.views.export_openlineage import MISSING
-from headgate.views.exports import FORMS, Content
+from headgate.views.exports import FORMS, Content, export_version
+from headgate.views.topology_json import topology_json
 
 HELP = "Download the graph as it is shown, for documents, other tools or programs."
 
@@ -20,6 +24,23 @@ def export_menu(
     with st.popover("", icon=":material/download:", help=HELP, key=f"{key}_menu"):
         for form in forms:
             _button(name, form, make, key)
+
+
+def version_exports(context: Context, version: Version, name: str) -> None:
+    """Show the menu of one version; `name` is what the page calls it."""
+
+    def make(form: str) -> Content:
+        if form == "json":
+            return json.dumps(topology_json(version), indent=2, ensure_ascii=False, default=str)
+        bootstrap = context.registry.bootstrap_servers
+        return export_version(version, form, theme=theme(), bootstrap=bootstrap, name=name)
+
+    export_menu(name, make, key="topology_export")
+
+
+def theme() -> str:
+    """Return the theme that the page is shown in: `light` or `dark`."""
+    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def _button(name: str, form: str, make: Callable[[str], Content], key: str) -> None:

@@ -15,7 +15,7 @@ from headgate.landscape.selector import METHODS, select
 from headgate.ui import markup
 from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
-from headgate.ui.exports import export_menu
+from headgate.ui.exports import export_menu, theme
 from headgate.ui.graph.component import room
 from headgate.ui.keys import LandscapeKey
 from headgate.ui.landscape_panel import landscape_panel
@@ -193,11 +193,7 @@ def exports(context: Context, landscape: Landscape, level: Level, expression: st
             sketch = sketch_landscape(shown, level, unused=shown is not landscape,
                                       opened=opened_pipelines())  # fmt: skip
             return draw(placed(sketch, Lens(collapsed=collapsed())), form, notes=live_notes(shown),
-                        theme=_theme())  # fmt: skip
+                        theme=theme())  # fmt: skip
         return export_landscape(shown, form, level=level)
 
     export_menu("landscape", make, key="landscape_export")
-
-
-def _theme() -> str:
-    return "dark" if st.context.theme.type == "dark" else "light"

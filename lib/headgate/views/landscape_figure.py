@@ -55,7 +55,7 @@ def partitions_figure(positions: Sequence[PartitionLag]) -> go.Figure:
     figure = go.Figure()
     parts = (
         ("read", [_read(p) for p in shown], QUIET),
-        ("not read yet", [p.lag or 0 for p in shown], LIGHT["topic"]),
+        ("not read yet", [max((p.lag or 0) - (p.lost or 0), 0) for p in shown], LIGHT["topic"]),
         ("lost", [p.lost or 0 for p in shown], LIGHT["refuses"]),
     )
     for name, values, colour in parts:
