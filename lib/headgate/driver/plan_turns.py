@@ -1,4 +1,4 @@
-"""When to ask for a query's plan: soon after it may have changed, and seldom enough to cost little."""
+"""When to ask for a query's plan: soon after it may have changed, and seldom otherwise."""
 
 from __future__ import annotations
 

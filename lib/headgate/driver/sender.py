@@ -17,6 +17,7 @@ from headgate.driver.session import Session
 ALIVE_SECONDS = 30.0
 """A run is told to be alive after so many seconds without another record."""
 _HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
+_NO_END = "the query is no longer in its session, and its end was not told"
 _PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)
 Trouble = Callable[[str, Exception], None]
 
@@ -48,7 +49,7 @@ class Sender:
         self._runs: dict[str, _Run] = {}
         self._about: dict[str, Any] | None = None
         self._closing = threading.Event()
-        self._parting = ""
+        self._parting, self._over = "", False
         self._deadline = float("inf")
         self._failures = 0
         self._thread = threading.Thread(target=self._serve, name="headgate-watch", daemon=True)
@@ -57,9 +58,12 @@ class Sender:
         """Begin, with the queries that run already."""
         self._thread.start()
 
-    def close(self, parting: str, seconds: float) -> None:
-        """Write what is left and end, within that time; `parting` says why in the last record."""
-        self._parting = parting
+    def close(self, parting: str, seconds: float, *, over: bool = False) -> None:
+        """Write what is left and end, within that time.
+
+        `parting` says why in the last record of each run, `over` that the queries end with it.
+        """
+        self._parting, self._over = parting, over
         self._deadline = time.monotonic() + seconds
         self._closing.set()
         self._records.wake()
@@ -149,16 +153,29 @@ class Sender:
         return self._tried("the plan could not be read", lambda: ask(record.query))
 
     def _signs_of_life(self, records: list[Record]) -> list[Record]:
+        """Tell of each run that was quiet for a while whether the session still has it."""
         at = time.monotonic()
         told = {r.run for r in records}
-        return [
-            Record(Kind.ALIVE, run.telling.query, key, now(), {})
+        quiet = {
+            key: run.telling.query
             for key, run in self._runs.items()
             if key not in told and run.last and at - run.last >= ALIVE_SECONDS
+        }
+        if not quiet:
+            return []
+        found = self._tried("the running queries could not be listed", self._session.active)
+        if found is None and not self._session.is_classic:
+            return []  # A server that does not answer: neither alive nor over is known.
+        active = {a.run for a in found or ()}
+        return [
+            Record(Kind.ALIVE, query, key, now(), {})
+            if key in active
+            else Record(Kind.CLOSED, query, key, now(), {"reason": _NO_END, "over": True})
+            for key, query in quiet.items()
         ]
 
     def _partings(self) -> list[Record]:
-        body = {"reason": self._parting}
+        body = {"reason": self._parting, **({"over": True} if self._over else {})}
         return [
             Record(Kind.CLOSED, run.telling.query, key, now(), body)
             for key, run in self._runs.items()
@@ -186,9 +203,11 @@ class Sender:
     def _noted(self, run: _Run, records: list[Record], lines: list[bytes]) -> None:
         run.last = time.monotonic()
         for record, data in zip(records, lines, strict=True):
-            if record.kind in _HEAD:
+            # Of the plans the longest: a batch without rows of a source shows less of the query.
+            known = run.heads.get(record.kind, b"")
+            if record.kind in _HEAD and (record.kind is not Kind.PLAN or len(data) >= len(known)):
                 run.heads[record.kind] = data
-            if record.kind is Kind.TERMINATED:
+            if record.kind in (Kind.TERMINATED, Kind.CLOSED):
                 self._runs.pop(record.run, None)
         run.telling.head = [run.heads[k] for k in Kind if k in run.heads]
         if run.telling.run not in self._runs and self._place is not None:

@@ -102,10 +102,12 @@ class Watch:
         except Exception as error:
             self._trouble(what, error)
 
-    def _end(self, parting: str, seconds: float) -> None:
+    def _end(self, parting: str, seconds: float, *, over: bool = False) -> None:
         sender, self._sender = self._sender, None
         if sender is not None and self.problem is None:
-            self._tried("the watch could not be ended", sender.close, parting, seconds)
+            self._tried(
+                "the watch could not be ended", lambda: sender.close(parting, seconds, over=over)
+            )
 
 
 def watch(
@@ -194,4 +196,4 @@ def _at_exit() -> None:
     for each in watches:
         is_classic = each._session is not None and each._session.is_classic
         why = "the driver's program ended" if is_classic else "the client's program ended"
-        each._end(why, _AT_EXIT / len(watches))
+        each._end(why, _AT_EXIT / len(watches), over=is_classic)

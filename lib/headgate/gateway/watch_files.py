@@ -59,6 +59,13 @@ def _read_parts(
     return replace(found, log=log)
 
 
+def newest_part(folder: Place, query_id: str) -> Place | None:
+    """Return the last part of a query's newest run, which begins with who runs and by what plan."""
+    found = (PART.match(e.name) for e in entries(folder) if not e.is_folder)
+    mine = [(m["begun"], m["number"], m.string) for m in found if m and m["query"] == query_id]
+    return folder.below(max(mine)[2]) if mine else None
+
+
 def newest_watch_files(folder: Place) -> Watched:
     """Return how the newest runs are: of each the ends of its last part are read, and no more."""
     newest: dict[str, str] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -18,36 +19,93 @@ TOPIC = "kafka:"
 _SECONDS = 30.0
 _FIRST_ANSWER = 9.0
 _MOST_BYTES = 512 << 20
-# A run tells anew each hour who it is, and each half minute that it lives.
-TAIL_MS = 70 * 60 * 1000
 
 
-def read_watch_topic(
-    topic: str,
-    bootstrap: str,
-    config: Mapping[str, str],
-    *,
-    keep: Keep | None = None,
-    since_ms: int | None = None,
-    most: int = MOST_REPORTS,
-) -> Watched:
-    """Return what the topic holds now, or what came since a time (ms since 1970).
+class WatchTopic:
+    """What a topic's records say so far; each `read` goes on where the last one ended.
 
-    EvidenceError where there is no such topic, UnreachableError where Kafka does not answer. What
-    is not read within 30 s or 512 MiB is left out, and a warning says so.
+    `since_ms` (ms since 1970) leaves out what is older. `keep` says of which queries every report
+    is kept, the newest `most` of a run.
     """
-    name = f"{TOPIC}{topic}"
-    reader = WatchReader(name, keep, most)
-    consumer = _consumer(bootstrap, config)
-    try:
-        left = _assigned(consumer, topic, since_ms)
-        reader.read(_values(consumer, left), name)
-    except KafkaException as error:
-        raise translate(kafka_error(error), bootstrap) from None
-    finally:
-        consumer.close()
-    found = reader.result()
-    return found
+
+    def __init__(
+        self,
+        topic: str,
+        bootstrap: str,
+        config: Mapping[str, str],
+        *,
+        keep: Keep | None = None,
+        since_ms: int | None = None,
+        most: int = MOST_REPORTS,
+    ) -> None:
+        self._topic, self._bootstrap, self._config = topic, bootstrap, dict(config)
+        self._name = f"{TOPIC}{topic}"
+        self._reader = WatchReader(self._name, keep, most)
+        self._since_ms = since_ms
+        self._next: dict[int, int] = {}
+
+    def read(self) -> Watched:
+        """Return what the topic holds now.
+
+        EvidenceError where there is no such topic, UnreachableError where Kafka does not answer.
+        What is not read within 30 s or 512 MiB is left out, and a warning says so.
+        """
+        consumer = _consumer(self._bootstrap, self._config)
+        try:
+            ends = self._assign(consumer)
+            self._reader.read(self._values(consumer, ends), self._name)
+        except KafkaException as error:
+            raise translate(kafka_error(error), self._bootstrap) from None
+        finally:
+            consumer.close()
+        found = self._reader.result()
+        left = sum(end - self._next.get(n, 0) for n, end in ends.items() if self._next[n] < end)
+        if not left:
+            return found
+        said = f"{self._name}: the newest {left} records were not read, they are too many"
+        return replace(found, log=replace(found.log, warnings=(*found.log.warnings, said)))
+
+    def _assign(self, consumer: Any) -> dict[int, int]:
+        """Assign what has something new; return the end of each such partition."""
+        metadata = consumer.list_topics(self._topic, timeout=_FIRST_ANSWER).topics[self._topic]
+        if metadata.error is not None:
+            raise EvidenceError(f"{self._name}: {metadata.error.str()}")
+        bounds = {n: self._bounds(consumer, n) for n in metadata.partitions}
+        new = [n for n in bounds if n not in self._next]
+        begins = self._begins(consumer, {n: bounds[n] for n in new})
+        for number, (low, _) in bounds.items():
+            self._next[number] = max(self._next.get(number, begins.get(number, low)), low)
+        ends = {n: high for n, (_, high) in bounds.items() if self._next[n] < high}
+        consumer.assign([TopicPartition(self._topic, n, self._next[n]) for n in ends])
+        return ends
+
+    def _bounds(self, consumer: Any, number: int) -> tuple[int, int]:
+        part = TopicPartition(self._topic, number)
+        low, high = consumer.get_watermark_offsets(part, timeout=_FIRST_ANSWER)
+        return low, high
+
+    def _begins(self, consumer: Any, bounds: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+        """Return where to begin in partitions that were not read yet."""
+        if self._since_ms is None or not bounds:
+            return {n: low for n, (low, _) in bounds.items()}
+        times = [TopicPartition(self._topic, n, self._since_ms) for n in bounds]
+        found = consumer.offsets_for_times(times, timeout=_FIRST_ANSWER)
+        # Nothing that new: -1, so the end.
+        return {p.partition: p.offset if p.offset >= 0 else bounds[p.partition][1] for p in found}
+
+    def _values(self, consumer: Any, ends: Mapping[int, int]) -> Iterator[bytes]:
+        deadline, size = time.monotonic() + _SECONDS, 0
+        while any(self._next[n] < end for n, end in ends.items()):
+            if time.monotonic() > deadline or size > _MOST_BYTES:
+                return
+            for message in consumer.consume(500, timeout=1.0):
+                if message.error():
+                    raise KafkaException(message.error())
+                self._next[message.partition()] = message.offset() + 1
+                value = message.value() or b""
+                size += len(value)
+                if value:
+                    yield value + b"\n"
 
 
 def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
@@ -65,42 +123,3 @@ def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
         return Consumer(settings)
     except KafkaException as error:
         raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
-
-
-def _assigned(consumer: Any, topic: str, since_ms: int | None) -> dict[int, int]:
-    """Assign every partition; return the end of each one that has something to read."""
-    metadata = consumer.list_topics(topic, timeout=_FIRST_ANSWER).topics[topic]
-    if metadata.error is not None:
-        raise EvidenceError(f"{TOPIC}{topic}: {metadata.error.str()}")
-    begins: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for number in metadata.partitions:
-        low, high = consumer.get_watermark_offsets(
-            TopicPartition(topic, number), timeout=_FIRST_ANSWER
-        )
-        if high > low:
-            begins[number], ends[number] = low, high
-    if since_ms is not None and begins:
-        times = [TopicPartition(topic, n, since_ms) for n in begins]
-        for found in consumer.offsets_for_times(times, timeout=_FIRST_ANSWER):
-            # Nothing that new: -1, the end.
-            begins[found.partition] = found.offset if found.offset >= 0 else ends[found.partition]
-    ends = {n: end for n, end in ends.items() if begins[n] < end}
-    consumer.assign([TopicPartition(topic, n, begins[n]) for n in ends])
-    return ends
-
-
-def _values(consumer: Any, ends: dict[int, int]) -> Iterator[bytes]:
-    deadline, size, left = time.monotonic() + _SECONDS, 0, dict(ends)
-    while left and time.monotonic() < deadline and size < _MOST_BYTES:
-        for message in consumer.consume(500, timeout=1.0):
-            if message.error():
-                raise KafkaException(message.error())
-            value = message.value() or b""
-            size += len(value)
-            if value:
-                yield value + b"\n"
-            if message.offset() + 1 >= left.get(message.partition(), 0):
-                left.pop(message.partition(), None)
-    if left:
-        yield b"cut: not everything was read in time\n"

@@ -105,7 +105,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(known, state=ActivityState.STOPPED, reason="the query was stopped")
     if _begun_after(signs, life.told_at, now):
         return None
-    if life.closed and life.session == "classic" and "program" in life.closed:
+    if life.closed and life.over:
         return replace(known, state=ActivityState.STOPPED, reason=life.closed)
     if life.closed:
         return None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from headgate.errors import ConfigError, EvidenceError
 from headgate.gateway.evidence_files import find
@@ -11,23 +14,26 @@ from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.watch import Watched
 from headgate.usecases.context import Context
 
+if TYPE_CHECKING:
+    from headgate.gateway.watch_topic import WatchTopic
+
 TOPIC = "kafka:"
-_TAIL_MS = 70 * 60 * 1000
-"""A run tells a topic anew each hour who it is, and each half minute that it lives."""
+# A run tells a topic anew each hour who it is, and each half minute that it lives.
+_TAIL, _FORGET = 70 * 60.0, 60 * 60.0
 
 
-def read_topic(
-    location: str,
-    context: Context | None,
-    keep: Keep | None = None,
-    *,
-    since_ms: int | None = None,
-) -> Watched:
-    """Return what `kafka:TOPIC` of the registry's cluster holds, or what came since a time.
+def read_topic(location: str, context: Context | None, keep: Keep | None = None) -> Watched:
+    """Return what `kafka:TOPIC` of the registry's cluster holds.
 
     ConfigError where no cluster is named, EvidenceError where it has no such topic,
     UnreachableError where it does not answer.
     """
+    return _topic(location, context, keep).read()
+
+
+def _topic(
+    location: str, context: Context | None, keep: Keep | None = None, since_ms: int | None = None
+) -> WatchTopic:
     servers = context.registry.bootstrap_servers if context else None
     if context is None or not servers:
         where = (context.registry.path if context else None) or "headgate.toml"
@@ -35,17 +41,39 @@ def read_topic(
             f"{location} is a topic, and {where} names no cluster: set bootstrap_servers"
         )
     # Kafka's client is not imported for a folder.
-    from headgate.gateway.watch_topic import read_watch_topic
+    from headgate.gateway.watch_topic import WatchTopic
 
     topic = location.removeprefix(TOPIC)
-    return read_watch_topic(topic, servers, context.registry.kafka, keep=keep, since_ms=since_ms)
+    return WatchTopic(topic, servers, context.registry.kafka, keep=keep, since_ms=since_ms)
+
+
+@dataclass(slots=True)
+class _Tail:
+    """A topic's newest records, kept between two looks so that each reads only what is new."""
+
+    topic: WatchTopic
+    begun: float
+    lock: Lock = field(default_factory=Lock)
+
+
+_tails: dict[tuple[str, str], _Tail] = {}
+
+
+def _newest_of_topic(location: str, context: Context) -> Watched:
+    key = location, f"{context.registry.bootstrap_servers} {sorted(context.registry.kafka.items())}"
+    tail = _tails.get(key)
+    if tail is None or time.monotonic() - tail.begun > _FORGET:
+        since_ms = int((time.time() - _TAIL) * 1000)
+        tail = _Tail(_topic(location, context, since_ms=since_ms), time.monotonic())
+        _tails[key] = tail
+    with tail.lock:
+        return tail.topic.read()
 
 
 def read_newest(location: str, context: Context) -> Watched:
     """Return how the newest runs are that a watch tells of; raises as `read_version` does."""
     if location.startswith(TOPIC):
-        since = int(time.time() * 1000) - _TAIL_MS
-        return read_topic(location, context, since_ms=since)
+        return _newest_of_topic(location, context)
     place = find(location, context.registry.file_systems)
     if place is None:
         raise EvidenceError(f"{location} is not there: no watch has written to it yet")

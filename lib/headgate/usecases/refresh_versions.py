@@ -6,6 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
+from headgate.gateway.evidence_files import find
+from headgate.gateway.watch_files import newest_part
 from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
@@ -16,6 +18,8 @@ from headgate.usecases.context import Context
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
+from headgate.usecases.read_watch import TOPIC
+from headgate.usecases.watched_query import query_id_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +91,29 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
     if not evidence:
         return None
     try:
-        version = read_version(evidence, context=context)
+        told = _told(context, pipeline)
+        version = read_version([*evidence, *told], context=context)
         if pipeline.checkpoint and _is_young(version):
             return None
         number, is_new = _keep(store, pipeline.name, version)
     except HeadgateError as error:
         return Refreshed(pipeline.name, problem=str(error))
     return Refreshed(pipeline.name, number=number) if is_new else None
+
+
+def _told(context: Context, pipeline: Pipeline) -> list[str]:
+    """Return the newest part of the pipeline's watch, which says what no checkpoint does.
+
+    Registered evidence is somebody's choice and stays alone. A topic is not read for this.
+    """
+    if not pipeline.watch or not pipeline.checkpoint or pipeline.evidence:
+        return []
+    query = query_id_of(pipeline.checkpoint, context)
+    if query is None or pipeline.watch.startswith(TOPIC):
+        return []
+    place = find(pipeline.watch, context.registry.file_systems)
+    part = newest_part(place, query) if place is not None and place.is_folder else None
+    return [part.name] if part is not None else []
 
 
 def _keep(store: Store, name: str, version: Version) -> tuple[int, bool]:

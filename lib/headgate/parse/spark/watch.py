@@ -21,7 +21,8 @@ class Life:
     """How a run was when it was last told of; times are ISO 8601 in UTC.
 
     `told_at` is the newest record's, `busy_at` the newest that was more than a sign of life.
-    `ended` is the query's own end, `closed` the reason why the watch of it ended without one.
+    `ended` is the query's own end, `closed` the reason why the watch of it ended without one, and
+    `over` says that the query does not run any more then.
     `driver` is the process: host, pid, begun, boot, space (see `driver.session.this_process`).
     """
 
@@ -35,6 +36,7 @@ class Life:
     batch: int | None = None
     ended: bool = False
     closed: str | None = None
+    over: bool = False
     exception: str | None = None
     error_class: str | None = None
     driver: Mapping[str, Any] = field(default_factory=dict)
@@ -155,7 +157,8 @@ class WatchReader:
             case "terminated":
                 log.failed(mask_text(line.exception) if line.exception else None, line.error_class)
             case "closed":
-                run.life = replace(run.life, closed=line.reason or "the watch ended")
+                reason = line.reason or "the watch ended"
+                run.life = replace(run.life, closed=reason, over=line.over)
         if line.event not in ("started", "query", "plan", "closed"):
             log.seen(line.at)
 
@@ -177,6 +180,7 @@ class WatchReader:
             started_at=begun,
             driver=dict(line.driver),
             closed=None,
+            over=False,
         )
 
     def _application(self, line: WatchLine) -> int:
