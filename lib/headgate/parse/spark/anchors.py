@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.parse.spark.expression import parse, references
@@ -128,11 +128,11 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     match relation.kind:
         case "project":
             inlet.computed.update({name: t.text for name, t in facts.computed})
-            _note_functions(inlet, relation)
+            _note_functions(inlet, (c.text or "" for c in relation.outputs))
             pending = _through(pending, relation)
         case "filter":
             inlet.tables.update(dict.fromkeys(_tables(relation)))
-            _note_functions(inlet, relation)
+            _note_functions(inlet, (relation.condition or "",))
             pending = [*pending, *_conditions(relation, facts)]
             # More than that in one stretch is no query that a person wrote: keep it linear.
             inlet.filters.update(dict.fromkeys(c.text for c in pending[_MOST_MOVING:]))
@@ -147,8 +147,7 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     return _Visit(relation.inputs[0], visit.anchor, visit.slot, pending)
 
 
-def _note_functions(inlet: Inlet, relation: Relation) -> None:
-    texts = [relation.condition or "", *(c.text or "" for c in relation.outputs)]
+def _note_functions(inlet: Inlet, texts: Iterable[str]) -> None:
     for text in texts:
         if ")#" in text:
             inlet.user_functions.update(dict.fromkeys(python_calls(text)))

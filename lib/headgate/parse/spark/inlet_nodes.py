@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate.model.topology import Node, NodeKind
@@ -10,6 +10,8 @@ from headgate.parse.spark.anchors import Inlet, node_id
 from headgate.parse.spark.expression import parse
 from headgate.parse.spark.readable import readable, short
 from headgate.parse.spark.relation import Exchange
+
+_LONGEST_LABEL = 60
 
 
 def inlet_nodes(target: str, slot: int, inlet: Inlet) -> list[Node]:
@@ -56,9 +58,8 @@ def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
     """A filter that holds only what the optimiser inferred (`isnotnull`) says so."""
     if not inlet.filters:
         return []
-    terms = [parse(c) for c in inlet.filters]
-    written = [t for t in terms if not (t.kind == "call" and t.name == "isnotnull")]
-    label = " and ".join(dict.fromkeys(readable(t) for t in written or terms))
+    written = [c for c in inlet.filters if not c.startswith("isnotnull(")]
+    label = _told(written or list(inlet.filters))
     details: dict[str, Any] = {"conditions": list(inlet.filters)}
     if inlet.inferred >= inlet.filters.keys():
         details["inferred"] = True
@@ -72,8 +73,23 @@ def _filter(target: str, slot: int, inlet: Inlet) -> list[Node]:
     ]
 
 
+def _told(conditions: Sequence[str]) -> str:
+    """Return as many of the conditions as a label can show."""
+    out: dict[str, None] = {}
+    length = 0
+    for text in conditions:
+        told = readable(parse(text))
+        length += 0 if told in out else len(told)
+        out[told] = None
+        if length > _LONGEST_LABEL:
+            break
+    return " and ".join(out)
+
+
 def with_functions(details: Mapping[str, Any], inlet: Inlet) -> dict[str, Any]:
     """Return the details with the user's functions that their expressions call."""
+    if not inlet.user_functions:
+        return dict(details)
     texts = str(list(details.values()))
     called = [name for name in inlet.user_functions if f"{name}(" in texts]
     return {**details, "user_functions": called} if called else dict(details)
