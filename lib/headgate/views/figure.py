@@ -22,10 +22,10 @@ HUES: dict[str, str] = {
     Look.PIPELINE: "#0F5FA8",
     Look.READER: "#7A5C00",
     Look.UNREAD: "#7A5C00",
-    Status.ADDED: "#00775A",
+    Status.ADDED: "#00825F",
     Status.REMOVED: "#5B6675",
-    Status.CHANGED: "#0B66B0",
-    Status.UNKNOWN: "#7A5C00",
+    Status.CHANGED: "#0A4688",
+    Status.UNKNOWN: "#4F3B00",
     Status.REFUSES: "#BF4A00",
     Status.SILENTLY_WRONG: "#B4003C",
 }
