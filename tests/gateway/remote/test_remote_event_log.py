@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pyarrow import fs
 
 from event_logs import FINISHED, PLAIN
 from headgate.errors import UnreachableError
@@ -16,20 +15,11 @@ from headgate.usecases.read_history import read_history
 @pytest.fixture(scope="module")
 def logs(s3):
     """The recorded logs, put into the bucket."""
-    said = s3.settings["s3"]
-    writer = fs.S3FileSystem(
-        access_key=said["access_key"],
-        secret_key=said["secret_key"],
-        endpoint_override=said["endpoint"],
-        region=said["region"],
-    )
     for path in FINISHED:
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        base = f"bucket/logs/{path.parent.name}/{path.name}"
-        for file in files:
-            place = f"{base}/{file.name}" if path.is_dir() else base
-            with writer.open_output_stream(place) as stream:
-                stream.write(file.read_bytes())
+        key = f"logs/{path.parent.name}/{path.name}"
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            name = f"{key}/{file.name}" if path.is_dir() else key
+            s3.more["put"](name, file.read_bytes())
     return Context(Registry(file_systems=s3.settings), "sqlite:///none.db", Path())
 
 

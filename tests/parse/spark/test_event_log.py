@@ -304,6 +304,22 @@ def test_a_line_of_fifty_megabytes_is_read_and_a_longer_one_is_skipped():
     assert [len(line) for line in cut] == [4096, 4]
 
 
+def test_a_plan_beyond_all_measure_is_left_out_and_said():
+    plan = "== Physical Plan ==\n" + "Project (" * (1 << 20)
+    log = _read([*WHOLE, _batch(2, physicalPlanDescription=plan), _end(2)])
+    assert (len(log.runs[0].plans), log.runs[0].last_batch) == (1, 2)
+    assert log.warnings == (
+        "log has plans that were left out: those of 1 batch were too large or too many",
+    )
+
+
+def test_plans_of_more_kinds_than_a_topology_shows_are_counted():
+    plans = ["".join(chr(97 + int(d)) for d in str(n)) for n in range(150)]
+    lines = [_batch(n, physicalPlanDescription=p) for n, p in enumerate(plans)]
+    (run,) = _read([*HEAD, *lines]).runs
+    assert (len(run.plans), run.plans_left_out, run.batches) == (100, 50, 150)
+
+
 @given(st.lists(st.binary(max_size=20), max_size=20), st.data())
 def test_lines_do_not_depend_on_where_chunks_end(parts: list[bytes], data: st.DataObject):
     text = b"\n".join(parts)

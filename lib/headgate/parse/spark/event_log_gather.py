@@ -116,7 +116,9 @@ class Gatherer:
         if self._too_many:
             out.append(f"has more than {_MOST_RUNS} runs of queries, the others were not read")
         if left := sum(r.plans_left_out for r in runs):
-            out.append(f"the plans of {left} batches are left out, there were too many kinds")
+            out.append(
+                f"has plans that were left out: those of {left} {'batch' if left == 1 else 'batches'} were too large or too many"
+            )
         return out
 
     def _application(self, event: Event) -> None:

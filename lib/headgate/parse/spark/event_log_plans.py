@@ -13,6 +13,8 @@ from headgate.parse.spark.secrets import mask_text
 
 # More plans than this of one run differ in what no topology shows.
 MOST = 100
+# A formatted plan of 5,000 operators has about 2 MB.
+LARGEST = 8 << 20
 _DIGITS = b"0123456789"
 _FILES = re.compile(rb"(Index[^\[]{0,40}\[)[^\]]*\]")
 _RANDOM = re.compile(rb"[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*")
@@ -38,7 +40,7 @@ class PlanLog:
 
     A batch changes numbers (attributes, versions of the state, watermarks, times), the files it
     reads and random names: without those a plan is kept once. `left_out` counts batches whose plan
-    was one too many.
+    was too large or one too many.
     """
 
     __slots__ = ("_exact", "_found", "left_out")
@@ -50,6 +52,9 @@ class PlanLog:
 
     def add(self, batch: int, plan: bytes) -> None:
         """Note the plan of a batch: JSON text as it stands in the event."""
+        if len(plan) > LARGEST:
+            self.left_out += 1
+            return
         short = plan.translate(None, _DIGITS)
         key = self._exact.get(hash(short))
         if key is None:
