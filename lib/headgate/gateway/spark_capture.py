@@ -25,8 +25,12 @@ _PROGRAM = "headgate.jobs.capture_query"
 
 
 def is_entry_point(text: str, folder: Path) -> bool:
-    """True where text is a `module:function` and no existing path of the folder."""
-    return bool(_ENTRY_POINT.fullmatch(text)) and not (folder / text).exists()
+    """True where text is a `module:function` and no existing path of the folder.
+
+    `kafka:TOPIC` is the topic of a watch: Kafka's own Python package is nobody's pipeline.
+    """
+    is_named = bool(_ENTRY_POINT.fullmatch(text)) and not text.startswith("kafka:")
+    return is_named and not (folder / text).exists()
 
 
 def capture_query(
