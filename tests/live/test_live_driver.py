@@ -23,6 +23,7 @@ from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_history import read_history
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_version import read_version
+from headgate.usecases.refresh_versions import refresh_versions
 
 pytestmark = pytest.mark.spark
 LATEST = 60.0
@@ -231,6 +232,18 @@ def test_the_console_sees_a_query_run_and_fail(driver):
     assert totals.run_id == driver.said["queries"]["totals"][1]
     assert boom.state == "failed" and boom.error_class == "USER_RAISED_EXCEPTION"
     assert "kaboom" in boom.reason
+
+
+def test_the_worker_makes_a_version_of_checkpoint_and_watch(driver):
+    context = registry(driver)
+    # What failed in its first batch has no version.
+    assert [(r.pipeline, r.number) for r in refresh_versions(context) if r.number] == [
+        ("totals", 1)
+    ]
+    version = read_version(["totals"], context=context)
+    assert {e.kind for e in version.evidence} == {"checkpoint", "watch"}
+    assert version.trigger == {"processingTime": "1 second"} and version.sink.format == "noop"
+    assert [str(r) for r in refresh_versions(context) if r.pipeline == "totals"] == []
 
 
 def test_a_killed_driver_is_said_to_have_died_without_an_end(driver):
