@@ -36,6 +36,8 @@ def leaf(node: PlanNode, form: str) -> Relation:
     """Return the relation of an operator that has no inputs; a name of no known kind is static."""
     if node.name in ("StreamingRelation", "StreamingExecutionRelation"):
         return _streaming_relation(node)
+    if node.name == "StreamingDataSourceV2Relation" and node.detail.startswith("["):
+        return _scan_v2(node)
     if node.name in ("StreamingRelationV2", "StreamingDataSourceV2Relation"):
         return _streaming_v2(node)
     if node.name in _STREAMING_SCANS:

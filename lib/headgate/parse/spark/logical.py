@@ -42,7 +42,7 @@ def watermark(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     match = _WATERMARK.search(node.argument())
     extra = {"column": match["column"].split(", ")[-1]} if match else {}
     if match and match["delay"] != UNKNOWN_DELAY:
-        extra["delay"] = match["delay"]
+        extra["delay"] = match["delay"].removeprefix("interval ")
     return builder.add(replace(over(node, "watermark", inputs, builder), extra=extra))
 
 
@@ -118,10 +118,18 @@ def map_groups(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         extra["state_type"] = states
     elif typed := next((p for p in parts if p.startswith("class[")), None):
         extra["state_type"] = typed.removeprefix("class")
-    made = over(node, "map_groups", inputs, builder)
+    made = over(node, "map_groups", _with_rows(parts, inputs, builder), builder)
     outputs = _object(parts) or (tuple(map(begins, listed(lists[1]))) if len(lists) > 1 else ())
     keys = tuple(listed(lists[0])) if lists else ()
     return builder.add(replace(made, keys=keys, outputs=outputs or made.outputs, extra=extra))
+
+
+def _with_rows(parts: list[str], inputs: list[Below], builder: Builder) -> list[Below]:
+    """Return the inputs without an initial state that nobody gave: an empty local relation."""
+    if len(inputs) < 2 or "no initial state" in parts:
+        return inputs[:1]
+    extra = builder.relations[inputs[1].relation].extra
+    return inputs[:1] if extra.keys() & {"empty", "empty_batch", "no_columns"} else inputs
 
 
 def _object(parts: list[str]) -> tuple[Column, ...]:
@@ -149,7 +157,7 @@ def transform_with_state(node: PlanNode, inputs: list[Below], builder: Builder) 
         extra["time_mode"] = time
     if rows := next((p for p in parts if p in INTERFACES), None):
         extra["interface"] = INTERFACES[rows]
-    made = over(node, "transform_with_state", inputs, builder)
+    made = over(node, "transform_with_state", _with_rows(parts, inputs, builder), builder)
     if len(parts) > 1 and parts[1].isdigit():
         given = builder.outputs(inputs[0])[: int(parts[1])]
         keys = tuple(f"{c.name}#{c.id}" for c in given)

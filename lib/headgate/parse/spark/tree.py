@@ -171,7 +171,8 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
 def named(text: str) -> tuple[str, str]:
     """Cut an operator's line into its name and what follows."""
     if text.startswith("Streaming RelationV2 "):
-        return "StreamingRelationV2", text[len("Streaming RelationV2 ") :].strip()
+        # Spark 2.4; what follows is written as in its physical plans.
+        return "ScanV2", text[len("Streaming RelationV2 ") :].strip()
     match = _NAME.match(text)
     name = match["name"] if match else (text.split(" ")[0] or "?")
     return name, text[match.end() if match else len(name) :].strip()

@@ -1,0 +1,60 @@
+"""What evidence leaves open is said, and not said once something tells it."""
+
+import pytest
+from test_printed import ROOT as FORMS
+
+from headgate.model.version import Engine, Version
+from headgate.parse.spark.limits import limits_of
+from headgate.usecases.read_version import read_version
+from spark_golden import ROOT
+
+FOLDER = ROOT / "agg_add_column" / "before"
+OPEN = {
+    "formatted.txt": {"options", "Types and null", "provider", "sink", "output mode", "trigger"},
+    "explain.txt": {"options", "provider", "trigger", "pinned"},
+    "logical.json": {"options", "Exchanges", "Types and null", "sink", "output mode"},
+    "progress.json": {"between sources and sink", "Whether there is state", "trigger"},
+    "checkpoint": {"between sources and sink", "sink", "output mode", "trigger"},
+}
+TOLD = {
+    "explain.txt": {"The sink", "output mode", "Types", "Exchanges"},
+    "formatted.txt": {"Exchanges", "between"},
+    "checkpoint": {"pinned", "Types", "provider"},
+    "progress.json": {"The sink"},
+}
+
+
+@pytest.mark.parametrize("piece", OPEN)
+def test_what_is_open_and_what_is_told(piece):
+    said = limits_of(read_version([str(FOLDER / piece)]))
+    for words in OPEN[piece]:
+        assert any(words in sentence for sentence in said), words
+    for words in TOLD.get(piece, ()):
+        assert not any(f"{words}" in s.partition(":")[0] for s in said), words
+    assert all(s.endswith((" tells.", " tell.", " tells Python's.")) for s in said)
+
+
+def test_all_pieces_together_leave_nothing_open():
+    assert limits_of(read_version([str(FOLDER)])) == ()
+
+
+def test_topics_are_in_no_plan():
+    folder = ROOT / "kafka_union_swap" / "before"
+    alone = limits_of(read_version([str(folder / "explain.txt")]))
+    assert any(s.startswith("The topics of sources s0 and s1 are not known") for s in alone)
+    both = read_version([str(folder / n) for n in ("explain.txt", "progress.json")])
+    assert not any("topics" in s for s in limits_of(both))
+
+
+def test_variables_of_transform_with_state_are_in_no_plan():
+    said = limits_of(read_version([str(ROOT / "tws_add_var" / "before" / "explain.txt")]))
+    assert any(s.startswith("The state variables, timers") for s in said)
+
+
+def test_a_stateless_query_lacks_no_state():
+    said = limits_of(read_version([str(FORMS / "stateless" / "query_extended.txt")]))
+    assert not any("state of" in s or "Exchanges" in s or "provider" in s for s in said)
+
+
+def test_other_engines_have_limits_of_their_own():
+    assert limits_of(Version(engine=Engine.KAFKA_STREAMS)) == ()
