@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headgate.errors import ConfigError, EvidenceError
-from headgate.gateway.kafka_errors import kafka_error, translate
+from headgate.gateway.kafka import FIRST_ANSWERS
+from headgate.gateway.kafka_errors import SILENT, is_final, kafka_error, translate
 from headgate.parse.spark.event_log import MOST_REPORTS
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.watch import Watched, WatchReader
@@ -50,7 +51,8 @@ class WatchTopic:
         EvidenceError where there is no such topic, UnreachableError where Kafka does not answer.
         What is not read within 30 s or 512 MiB is left out, and a warning says so.
         """
-        consumer = _consumer(self._bootstrap, self._config)
+        self._hint: Any = None
+        consumer = _consumer(self._bootstrap, self._config, self._remember)
         try:
             ends = self._assign(consumer)
             self._reader.read(self._values(consumer, ends), self._name)
@@ -67,7 +69,7 @@ class WatchTopic:
 
     def _assign(self, consumer: Any) -> dict[int, int]:
         """Assign what has something new; return the end of each such partition."""
-        metadata = consumer.list_topics(self._topic, timeout=_FIRST_ANSWER).topics[self._topic]
+        metadata = self._metadata(consumer)
         if metadata.error is not None:
             raise EvidenceError(f"{self._name}: {metadata.error.str()}")
         bounds = {n: self._bounds(consumer, n) for n in metadata.partitions}
@@ -78,6 +80,23 @@ class WatchTopic:
         ends = {n: high for n, (_, high) in bounds.items() if self._next[n] < high}
         consumer.assign([TopicPartition(self._topic, n, self._next[n]) for n in ends])
         return ends
+
+    def _metadata(self, consumer: Any) -> Any:
+        """Return the topic's metadata; a refused connection is told after the first try."""
+        for seconds in FIRST_ANSWERS:
+            try:
+                return consumer.list_topics(self._topic, timeout=seconds).topics[self._topic]
+            except KafkaException as error:
+                consumer.poll(0)
+                failure = kafka_error(error)
+            if failure.code() not in SILENT or is_final(self._hint):
+                break
+        raise translate(failure, self._bootstrap, self._hint)
+
+    def _remember(self, error: Any) -> None:
+        """Keep what a connection says of its failure: the call itself only says `timed out`."""
+        if error.code() != error._ALL_BROKERS_DOWN:
+            self._hint = error
 
     def _bounds(self, consumer: Any, number: int) -> tuple[int, int]:
         part = TopicPartition(self._topic, number)
@@ -108,7 +127,7 @@ class WatchTopic:
                     yield value + b"\n"
 
 
-def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
+def _consumer(bootstrap: str, config: Mapping[str, str], hear: Callable[[Any], None]) -> Any:
     settings = {
         **config,
         "bootstrap.servers": bootstrap,
@@ -117,6 +136,7 @@ def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
         "enable.auto.commit": False,
         "enable.partition.eof": False,
         "auto.offset.reset": "earliest",
+        "error_cb": hear,
         "log_level": 0,
     }
     try:
