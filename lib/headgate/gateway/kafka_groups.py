@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings as python_warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions
@@ -104,12 +105,25 @@ def _offsets(result: Any) -> tuple[GroupOffset, ...]:
             partition=tp.partition,
             offset=tp.offset if tp.offset >= 0 else None,
             leader_epoch=tp.leader_epoch,
-            metadata=tp.metadata or None,
+            metadata=_metadata(tp),
         )
         for tp in result.topic_partitions
         if tp.error is None
     )
     return tuple(sorted(found, key=lambda o: (o.topic, o.partition)))
+
+
+def _metadata(committed: Any) -> str | None:
+    """Return what was committed with the offset; Kafka Streams commits twelve characters and more.
+
+    librdkafka 2.16 hands them on without their length (its issue 4649), so that what lies behind
+    them in memory may be read, too: where that is no text, what stands before it counts.
+    """
+    try:
+        return committed.metadata or None
+    except UnicodeDecodeError as error:
+        whole = error.object[: error.start].decode()
+        return "".join(takewhile(str.isprintable, whole)) or None
 
 
 def group_from(
