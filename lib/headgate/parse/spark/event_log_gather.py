@@ -116,9 +116,8 @@ class Gatherer:
         if self._too_many:
             out.append(f"has more than {_MOST_RUNS} runs of queries, the others were not read")
         if left := sum(r.plans_left_out for r in runs):
-            out.append(
-                f"has plans that were left out: those of {left} {'batch' if left == 1 else 'batches'} were too large or too many"
-            )
+            many = "1 batch" if left == 1 else f"{left} batches"
+            out.append(f"has plans that were left out: those of {many} were too large or too many")
         return out
 
     def _application(self, event: Event) -> None:
