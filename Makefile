@@ -11,12 +11,12 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 	@exec env HEADGATE_FOLLOW_PARENT=1 $(BIN)/headgate up --demo $(ARGS)
 
 test: ## run every test: units, real broker, real Spark, real browser
-	$(SETUP) python jars browser
+	$(SETUP) python jars stores browser
 	@exec $(BIN)/pytest $(ARGS)
 
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
-	@exec $(BIN)/pytest -q -n auto -m "not (kafka or spark or browser or stack)" $(ARGS)
+	@exec $(BIN)/pytest -q -n auto -m "not (kafka or spark or browser or stack or remote)" $(ARGS)
 
 check: ## ruff, mypy, and the layers
 	$(SETUP) python

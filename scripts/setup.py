@@ -4,6 +4,7 @@
 
     python    .venv with the pinned packages of requirements-dev.txt, the package itself editable
     jars      .cache/jars/<hash of ivy.xml>, resolved by the Ivy that PySpark ships
+    stores    .cache/stores/<hash>: servers that the tests of remote file systems read from
     browser   a Chromium for the tests of the pages
 
 Invariant: the stamp of a stage is written last and names what it was made from, so a set-up that
@@ -30,6 +31,7 @@ CACHE = ROOT / ".cache"
 VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 IVY_FILE = ROOT / "lib" / "headgate" / "gateway" / "ivy.xml"
+STORES = ROOT / "tests" / "stores"
 REQUIREMENTS = ROOT / "requirements-dev.txt"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # How pip's settings are called in uv's world.
@@ -48,6 +50,7 @@ def main(stages: list[str]) -> None:
     known: dict[str, tuple[Callable[[], bool], Callable[[], None]]] = {
         "python": (has_packages, install_packages),
         "jars": (has_jars, fetch_jars),
+        "stores": (has_stores, fetch_stores),
         "browser": (has_browser, install_browser),
     }
     for stage in stages:
@@ -254,7 +257,13 @@ def fetch_jars() -> None:
     shutil.rmtree(cache, ignore_errors=True)
 
 
-def resolve(partial: Path, cache: Path, log: Path) -> bool:
+def resolve(
+    partial: Path,
+    cache: Path,
+    log: Path,
+    ivy_file: Path = IVY_FILE,
+    parts: tuple[str, ...] = ("spark", "broker", "streams"),
+) -> bool:
     """Let Ivy fill `partial`; HEADGATE_IVY_SETTINGS may name a settings file with a mirror."""
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -270,12 +279,12 @@ def resolve(partial: Path, cache: Path, log: Path) -> bool:
         "-cache",
         cache,
         "-ivy",
-        IVY_FILE,
+        ivy_file,
         "-retrieve",
         into,
         log=log,
     )
-    return done and all(any((partial / c).glob("*.jar")) for c in ("spark", "broker", "streams"))
+    return done and all(any((partial / c).glob("*.jar")) for c in parts)
 
 
 def why_not(log: Path) -> str:
@@ -284,6 +293,39 @@ def why_not(log: Path) -> str:
         r"(UNRESOLVED DEPENDENCY: .*|.*[Ee]xception.*|.*not found.*)", log.read_text()
     )
     return found[1].strip(" \t:") if found else "Ivy gave no reason"
+
+
+# --- Servers of the tests --------------------------------------------------------------------
+
+
+def stores_folder() -> Path:
+    """Return where the servers of these two files belong."""
+    content = (STORES / "ivy.xml").read_bytes() + (STORES / "package.json").read_bytes()
+    return CACHE / "stores" / hashlib.sha256(content).hexdigest()[:12]
+
+
+def has_stores() -> bool:
+    """Whether they are there; the folder gets its name only once it is complete."""
+    return stores_folder().is_dir()
+
+
+def fetch_stores() -> None:
+    """Fetch an S3 server and HDFS by Ivy, Azure's emulator by npm where there is one."""
+    say("fetching servers for the tests of remote file systems (100 MB)")
+    partial = stores_folder().with_suffix(".partial")
+    cache, log = CACHE / "ivy-stores", CACHE / "ivy-stores.log"
+    if not resolve(partial, cache, log, STORES / "ivy.xml", ("s3", "hdfs")):
+        stop(f"the test servers could not be fetched: {why_not(log)}; the whole story is in {log}")
+    shutil.rmtree(cache, ignore_errors=True)
+    npm = shutil.which("npm")
+    azure = partial / "azure"
+    azure.mkdir()
+    shutil.copy(STORES / "package.json", azure)
+    command = ("install", "--no-audit", "--no-fund", "--silent", "--prefix", azure)
+    if npm is None or not run(npm, *command, log=CACHE / "npm.log"):
+        say("there is no Azurite: its tests are skipped (it needs npm)")
+        shutil.rmtree(azure)
+    partial.rename(stores_folder())
 
 
 # --- Browser ---------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ Java, and takes a cluster's own configuration (`core-site.xml`, high availabilit
 from __future__ import annotations
 
 import re
-import subprocess
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
@@ -26,6 +26,7 @@ T = TypeVar("T")
 _JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 _ENTRY = re.compile(r"\{path=(?P<path>.*?); isDirectory=(?P<folder>true|false);", re.DOTALL)
 _START = 30.0
+_KEPT_LINES = 20
 _GONE = "java.io.FileNotFoundException"
 _lock = threading.Lock()
 _gateways: dict[str, JavaGateway] = {}
@@ -193,8 +194,9 @@ def _launched(config_dir: str) -> JavaGateway:
             classpath=":".join(filter(None, (config_dir, f"{jars}/*"))),
             javaopts=_JVM,
             die_on_exit=True,
-            redirect_stdout=subprocess.DEVNULL,
-            redirect_stderr=subprocess.DEVNULL,
+            # py4j empties the pipes into these: a full pipe would stop Java.
+            redirect_stdout=deque(maxlen=_KEPT_LINES),
+            redirect_stderr=deque(maxlen=_KEPT_LINES),
             java_path=None,
             enable_auth=True,
         )

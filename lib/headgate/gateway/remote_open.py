@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pyarrow import fs
 
@@ -85,18 +85,20 @@ class Wanted:
 
 def address(location: str) -> Address:
     """Return the parts of an address; ValueError where its scheme or its shape is not known."""
-    parts = urlsplit(location)
-    family = FAMILIES.get(parts.scheme.lower())
+    scheme, _, rest = location.partition("://")
+    family = FAMILIES.get(scheme.lower())
     if family is None:
-        raise ValueError(f"{parts.scheme} is none of {', '.join(FAMILIES)}, file")
-    user, _, host = parts.netloc.rpartition("@")
+        raise ValueError(f"{scheme} is none of {', '.join(FAMILIES)}, file")
+    # As Hadoop takes it: a `%`, `#` or `?` in a path is itself.
+    netloc, _, path = rest.partition("/")
+    user, _, host = netloc.rpartition("@")
     name, _, port = host.partition(":")
     if not name and family != "hdfs":
         raise ValueError("it names no bucket or container")
     if ":" in user:
         raise ValueError("keys do not belong in an address: set them under [file_systems]")
     number = int(port) if port.isdigit() else None
-    return Address(family, name, user, number, unquote(parts.path).strip("/"))
+    return Address(family, name, user, number, path.strip("/"))
 
 
 def open_system(

@@ -13,7 +13,7 @@ _DENIED = re.compile(
 _NO_CREDENTIALS = re.compile(
     r"NoCredentials|could not (?:find|load) .*credentials|default credentials|"
     r"DefaultAzureCredential|CredentialUnavailable|ChainedTokenCredential|"
-    r"GSS initiate failed|not Kerberos|Failed to get .*token",
+    r"AuthenticationExcept|GSS initiate failed|not Kerberos|Failed to get .*token",
     re.IGNORECASE,
 )
 _HINTS = {
