@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from headgate.parse.spark.event_log import EventLog, read_event_log
@@ -323,6 +323,7 @@ def test_plans_of_more_kinds_than_a_topology_shows_are_counted():
 @given(st.lists(st.binary(max_size=20), max_size=20), st.data())
 def test_lines_do_not_depend_on_where_chunks_end(parts: list[bytes], data: st.DataObject):
     text = b"\n".join(parts)
+    assume(not text.startswith(b"\xef\xbb\xbf"))
     ends = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     chunks = [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     expected = text.split(b"\n")
