@@ -13,11 +13,14 @@ from headgate.landscape.landscape import Landscape, LandscapePipeline
 from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
+from headgate.parse.spark.newest import with_report
+from headgate.parse.spark.session import read_reports
 from headgate.store import open_store
 from headgate.usecases.context import Context
 from headgate.usecases.read_activity import read_activity
 from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
+from headgate.usecases.read_watch import read_newest
 
 READERS = 8
 
@@ -93,15 +96,34 @@ def _fresh(context: Context) -> tuple[dict[str, Version], list[str]]:
 def _read(context: Context, pipeline: Pipeline) -> Version | HeadgateError:
     assert pipeline.checkpoint is not None
     try:
-        return read_version([pipeline.checkpoint], context=context)
+        version = read_version([pipeline.checkpoint], context=context)
     except HeadgateError as error:
         return error
+    return _watched(context, pipeline, version)
+
+
+def _watched(context: Context, pipeline: Pipeline, version: Version) -> Version:
+    """Return the version with the offsets of its watch, where those are newer.
+
+    A watch that can't be read is told where the pipeline's state is shown.
+    """
+    if pipeline.watch is None:
+        return version
+    with suppress(HeadgateError):
+        runs = read_newest(pipeline.watch, context).log.runs
+        for report in read_reports([r.newest for r in runs if r.newest is not None]):
+            version = with_report(version, report)
+    return version
 
 
 def _with_offsets_of(version: Version, fresh: Version | None) -> Version:
     """Return the version with the fresh offsets, source by source; none is known without."""
     now = {s.position: s.offsets for s in (fresh.sources or () if fresh else ())}
     if version.sources is None:
-        return version if fresh is None else replace(version, sources=fresh.sources)
+        return (
+            version
+            if fresh is None
+            else replace(version, sources=fresh.sources, progress=fresh.progress)
+        )
     sources = tuple(replace(s, offsets=now.get(s.position)) for s in version.sources)
-    return replace(version, sources=sources)
+    return replace(version, sources=sources, progress=fresh.progress if fresh else None)

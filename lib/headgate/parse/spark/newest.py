@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.model.version import Progress
+from headgate.model.version import Progress, Version
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.session import Report
 
@@ -35,3 +35,25 @@ def progress_of(
             offsets_from="progress",
         )
     return known
+
+
+def with_report(version: Version, report: Report) -> Version:
+    """Return the version with the offsets of a progress report, where that is of a later batch.
+
+    A report of another query, or with another number of sources, changes nothing.
+    """
+    known = version.progress.offsets_batch if version.progress else None
+    sources = version.sources
+    if report.batch is None or report.query_id != version.query_id or sources is None:
+        return version
+    if (known is not None and report.batch <= known) or len(sources) != len(report.sources):
+        return version
+    pairs = zip(sources, report.sources, strict=True)
+    now = tuple(replace(s, offsets=s.offsets if r.offsets is None else r.offsets) for s, r in pairs)
+    progress = replace(
+        version.progress or Progress(),
+        offsets_batch=report.batch,
+        offsets_at=report.at,
+        offsets_from="progress",
+    )
+    return replace(version, sources=now, progress=progress)
