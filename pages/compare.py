@@ -37,7 +37,7 @@ def main() -> None:
 @st.fragment
 def _page(context: Context) -> None:
     head, pipelines, old, new, sides, find, only = st.columns(
-        [1.05, 1.5, 1.75, 1.75, 2.05, 1.3, 1.45], vertical_alignment="center"
+        [1.0, 1.35, 2.05, 2.05, 1.95, 1.15, 1.4], vertical_alignment="center"
     )
     with head:
         title("Compare")
