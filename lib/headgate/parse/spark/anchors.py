@@ -125,6 +125,8 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     facts = resolved.facts[visit.index]
     inlet = _inlet(visit)
     pending = visit.pending
+    if relation.kind != "exchange":
+        inlet.required = next((e for e in relation.exchanges if e is not None), inlet.required)
     match relation.kind:
         case "project":
             inlet.computed.update({name: t.text for name, t in facts.computed})

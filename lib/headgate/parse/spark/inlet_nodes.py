@@ -16,13 +16,15 @@ _LONGEST_LABEL = 60
 
 def inlet_nodes(target: str, slot: int, inlet: Inlet) -> list[Node]:
     """Return what lies between the operator `target` and its input `slot`, upstream first."""
+    required = [_exchange(target, f"{slot}.required", inlet.required)] if inlet.required else []
     return [
         *(_exchange(target, f"{slot}.wanted{n}", e) for n, e in enumerate(inlet.wanted[::-1])),
         *_observe(target, slot, inlet),
         *_filter(target, slot, inlet),
         *_project(target, slot, inlet),
+        # A global sort is what needs the exchange.
+        *required,
         *_sort(target, slot, inlet),
-        *([_exchange(target, f"{slot}.required", inlet.required)] if inlet.required else []),
     ]
 
 

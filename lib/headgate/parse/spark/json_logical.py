@@ -138,7 +138,8 @@ def _object(node: Node) -> str:
 def _typed_groups(node: Node) -> str:
     words = word(node.get("outputMode")), word(node.get("timeout") or node.get("timeMode"))
     made = f"{expression(node['outputObjAttr'])}: object"
-    return ", ".join(("", column_list(node["groupingAttributes"]), made, *words))
+    absent = [] if node.get("hasInitialState") else ["no initial state"]
+    return ", ".join(("", column_list(node["groupingAttributes"]), made, *words, *absent))
 
 
 def _range(node: Node) -> str:

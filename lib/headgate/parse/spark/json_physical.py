@@ -127,7 +127,8 @@ def _typed_groups(node: Node) -> Said:
     keys, obj = column_list(node["groupingAttributes"]), expression(node["outputObjAttr"])
     version = str(node.get("stateFormatVersion") or "")
     words = word(node.get("outputMode")), word(node.get("timeoutConf") or node.get("timeMode"))
-    return _line("", keys, f"{obj}: object", _STATE, version, *words)
+    absent = "" if node.get("hasInitialState") else "no initial state"
+    return _line("", keys, f"{obj}: object", _STATE, version, *words, absent)
 
 
 def _transform(node: Node) -> Said:

@@ -22,7 +22,8 @@ _JOINS = {
     "LeftAnti": "anti join",
 }
 _BY_RELATION = ("limit", "function", "state_type", "interface")
-_BY_OPERATOR = ("timeout", "time_mode", "variables", "state_format")
+_BY_OPERATOR = ("timeout", "time_mode", "state_format")
+_TIMERS = {"$procTimers": "processing time", "$eventTimers": "event time"}
 _FIELD = re.compile(r"StructField\((?P<name>.+?),(?P<type>.+?),(?:true|false|True|False)\)")
 
 
@@ -68,6 +69,7 @@ def _of_kind(anchor: Anchor, relation: Relation) -> dict[str, Any]:
         case "union":
             return {"inputs": len(relation.inputs)}
         case "generate":
+            names = [begins(k).name for k in relation.keys]
             made = [f.text for f in anchor.facts.functions]
             outer = True if relation.extra.get("outer") else None
             return {"functions": None, "function": made[0], "columns": names, "outer": outer}
@@ -97,7 +99,10 @@ def operator_facts(operator: StatefulOperator) -> dict[str, Any]:
         **{k: operator.extra.get(k) for k in _BY_OPERATOR},
     }
     if operator.kind is OperatorKind.TRANSFORM_WITH_STATE:
-        out["timers"] = operator.extra.get("timers")
+        named = operator.extra.get("variables") or {}
+        kept = {n: v for n, v in named.items() if not n.startswith("$")}
+        timers = [word for name, word in _TIMERS.items() if any(n.startswith(name) for n in named)]
+        out |= {"variables": kept, "timers": ", ".join(timers)}
     if window := operator.window:
         out["window"] = window.size_us if window.session_gap is None else window.session_gap
         out["slide"] = window.slide_us

@@ -18,7 +18,7 @@ from headgate.parse.spark.relation import column
 from headgate.parse.spark.resolve import conjuncts
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.typed_terms import UNKNOWN, any_null, typed
-from headgate.parse.spark.words import listed, split
+from headgate.parse.spark.words import first_bracket, listed, split
 
 _LONG = re.compile(r"#\d+L(?:-T\d+ms)?$")
 _NOT_NULL = re.compile(r"isnotnull\((?P<name>[^()#]*)#(?P<id>\d+)L?(?:-T\d+ms)?\)", re.IGNORECASE)
@@ -59,7 +59,7 @@ def _over_source(plan: Plan, node: PlanNode) -> bool:
     below = plan.nodes[node.children[0]] if node.children else None
     if below is None or below.children:
         return False
-    return "[" in below.argument().split(",")[0]
+    return below.name == "Scan" or "[" in below.argument().split(",")[0]
 
 
 def _output(node: PlanNode, inputs: list[Columns], types: Types, over_source: bool) -> Columns:
@@ -83,6 +83,8 @@ def _items(node: PlanNode, field: str) -> list[str]:
 
 def _tail(node: PlanNode) -> list[str]:
     """Return the columns that the unformatted plan prints of a source."""
+    if node.name == "FileScan":
+        return listed(f"[{first_bracket(node.argument())[1]}]")
     match = re.search(r"\[((?:[^\[\]]|\[[^\]]*\])*#\d[^\]]*)\]\s*$", node.argument())
     return listed(f"[{match[1]}]") if match else []
 
@@ -120,7 +122,8 @@ def _expanded(node: PlanNode, below: Columns, types: Types) -> Columns:
             out.append(_made(text, below, types))
             continue
         texts = [row[place] for row in rows if place < len(row)]
-        value = typed(parse(texts[0] if texts else ""), lambda n: lookup(below, types, n))
+        given = next((t for t in texts if t != "null"), "")
+        value = typed(parse(given), lambda n: lookup(below, types, n))
         number = bool(texts) and all(t.isdigit() for t in texts)
         kind = "long" if _LONG.search(text) else value.type
         out.append(Flowing(found.id, found.name, kind, not number, not number))

@@ -15,6 +15,7 @@ from headgate.parse.spark.term import Term, term
 
 _ORDER = re.compile(r"^(?P<by>.*) (?P<way>ASC|DESC) NULLS (?P<nulls>FIRST|LAST)$", re.S)
 _RESULT = re.compile(r"\)#\d+$")
+_EVALUATED = re.compile(r"^pythonUDF\d+$")
 _SPECIFIED = re.compile(r" windowspecdefinition\(.*\)$", re.S)
 
 
@@ -246,7 +247,10 @@ def _begin(columns: Iterable[Column], prefix: str, state: _State) -> None:
 
 
 def _is_more(new: Column, found: Term) -> bool:
-    return new.is_computed and found.kind != "attribute"
+    if _EVALUATED.match(new.name):
+        return False
+    named = _EVALUATED.match((new.text or "").partition("#")[0])
+    return (new.is_computed or named is not None) and found.kind != "attribute"
 
 
 def _aggregate(relation: Relation, state: _State, needs: Needs, number: int | None) -> Facts:
@@ -264,7 +268,9 @@ def _aggregate(relation: Relation, state: _State, needs: Needs, number: int | No
     prefix = "static" if number is None else f"op{number}"
     for new, value in made:
         if new.id is not None:
-            of_keys = value.text in named_keys or (bool(keys) and _only(value, named_keys))
+            of_keys = value.text in named_keys or (
+                bool(keys) and _only(value, named_keys) and not aggregates.calls(value)
+            )
             made_here = term("attribute", f"{prefix}.{value.text}")
             state.terms[new.id] = value if of_keys else made_here
     for opaque in (c for c in relation.outputs if c.text is None and c.id is not None):

@@ -65,7 +65,9 @@ def generate(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     new = tuple(map(begins, last))
     extra = {"outer": "true"} if "true" in parts[1:] else {}
     call = parts[0] if parts else None
-    return builder.add(replace(made, outputs=(*made.outputs, *new), condition=call, extra=extra))
+    return builder.add(
+        replace(made, outputs=(*made.outputs, *new), condition=call, keys=tuple(last), extra=extra)
+    )
 
 
 def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
@@ -81,7 +83,13 @@ def lateral(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     made = over(node, "generate", [left], builder)
     call = _OUTER.sub(r"\1", inner.condition or "")
     return builder.add(
-        replace(made, outputs=(*made.outputs, *inner.outputs), condition=call, extra=inner.extra)
+        replace(
+            made,
+            outputs=(*made.outputs, *inner.outputs),
+            condition=call,
+            keys=inner.keys,
+            extra=inner.extra,
+        )
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from headgate.model.version import Source
 from headgate.parse.spark.anchors import Anchor, Shape
-from headgate.parse.spark.resolve import top_down
 from headgate.parse.spark.checkpoint import LoggedSource
+from headgate.parse.spark.resolve import top_down
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import SourceFacts, kafka_topics
 
@@ -68,10 +68,14 @@ def join_sources(
     mentioned = mentioned_sources(shape) if shape else ()
     if planned is not None and len(planned) == len(set(mentioned)):
         captured, logged = _once(captured, mentioned), _once(logged, mentioned)
+    others = [len(found) for found in (captured, logged, reported) if found is not None]
+    if planned is not None and shape and shape.hides_sources and others:
+        # The last batch was planned without a source that had no data.
+        planned = planned if len(planned) in others else None
     counts = {
         who: len(found)
         for who, found in (
-            ("the plan", None if shape and shape.hides_sources else planned),
+            ("the plan", planned),
             ("the session", captured),
             ("the offset log", logged),
             ("the progress", reported),

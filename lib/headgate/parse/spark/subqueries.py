@@ -76,8 +76,8 @@ def _tables(index: int, relations: list[Relation]) -> list[str]:
         stack.extend(relation.inputs)
         if relation.kind in LEAVES:
             parts = relation.extra.get("format"), relation.extra.get("path")
-            out.append(" ".join(p for p in parts if p) or relation.name)
-    return out
+            out.append(" ".join(p for p in parts if p))
+    return [table for table in out if table]
 
 
 def _conjuncts(text: str) -> list[str]:
