@@ -92,6 +92,7 @@ class _Reading:
         self.left_out = 0
         self.brackets = 0
         self.lost = False
+        self.following: tuple[int, Line | None] = (-1, None)
 
     def read(self) -> None:
         """Read the tree; what follows it is the rest."""
@@ -202,12 +203,18 @@ class _Reading:
         return True
 
     def _next_row(self) -> Line | None:
-        for line in self.lines[self.at + 1 :]:
-            if line.is_row:
-                return line
-            if _STOP.match(line.text) or is_other_header(line.text):
-                return None
-        return None
+        """Return the row below, None where the tree ends before one; a stretch is searched once."""
+        at, found = self.following
+        if self.at < at:
+            return found
+        at, found = len(self.lines), None
+        for number in range(self.at + 1, len(self.lines)):
+            line = self.lines[number]
+            if line.is_row or _STOP.match(line.text) or is_other_header(line.text):
+                at, found = number, line if line.is_row else None
+                break
+        self.following = at, found
+        return found
 
     def _goes_on(self, line: Line) -> bool:
         """Whether a row is an input of the last one, or one that an earlier rail promised."""

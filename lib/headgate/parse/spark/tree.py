@@ -18,6 +18,7 @@ _NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _STATISTICS = re.compile(r", Statistics\([^()]*(?:\([^()]*\)[^()]*)*\)$")
 _CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
 _HOW_READ = re.compile(r", (?:local|coalesced|skewed)(?: and skewed)?$")
+_BARE = frozenset(("OneRowRelation", "PlanLater"))
 _AGGREGATES = frozenset(("HashAggregate", "SortAggregate", "ObjectHashAggregate"))
 _WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
@@ -41,6 +42,9 @@ def read_section(section: Section) -> Plan | None:
         nodes = tuple(_without_fields(nodes))
     nodes = _masked(nodes)
     gaps = [*read.gaps, *_without_details(numbers, details, is_formatted)]
+    last = nodes[-1]
+    if not (last.detail or last.fields or last.children or is_formatted or last.name in _BARE):
+        gaps.append(f"ends in the middle of line {last.line}, or lacks what feeds {last.name}")
     if section.subtree:
         gaps.append(_CODEGEN)
     warnings = (*(f"the {form} plan {gap}" for gap in gaps), *read.notes, *_cut(nodes, form))
