@@ -10,6 +10,7 @@ import streamlit as st
 from headgate.landscape.consumers import Consumer, consumers
 from headgate.landscape.landscape import Landscape, PositionState
 from headgate.ui import markup
+from headgate.ui.exports import theme
 from headgate.ui.keys import LandscapeKey
 from headgate.views.landscape_figure import lags_figure, partitions_figure
 from headgate.views.landscape_text import remark
@@ -20,6 +21,8 @@ KINDS = {
     "classic": "Group (classic)", "consumer": "Group (consumer)", "share": "Share group",
     "streams": "Streams group", "unknown": "Group",
 }  # fmt: skip
+FEW = 12
+"""So many rows fit into any window; more of them scroll."""
 SOURCES = {"group": "its group's commits", "checkpoint": "its checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in the log",
@@ -64,7 +67,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
             }
         ),
         hide_index=True,
-        height="stretch",
+        height="stretch" if len(found) > FEW else "auto",
         row_height=34,
         placeholder="–",
         key=LandscapeKey.CONSUMERS,
@@ -103,7 +106,10 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
     behind = [c for c in found if c.lag]
     if behind:
         st.plotly_chart(
-            lags_figure(behind), config={"displayModeBar": False}, key="lags", width="stretch"
+            lags_figure(behind, theme()),
+            config={"displayModeBar": False},
+            key="lags",
+            width="stretch",
         )
     elif landscape.at is not None:
         st.html(markup.quiet("Nobody is known to be behind."))
@@ -139,7 +145,7 @@ def _detail(consumer: Consumer) -> None:
         st.html(markup.quiet(_why_nothing(consumer)))
         return
     st.plotly_chart(
-        partitions_figure(consumer.positions), config={"displayModeBar": False},
+        partitions_figure(consumer.positions, theme()), config={"displayModeBar": False},
         key="partitions", width="stretch",
     )  # fmt: skip
     rows = [

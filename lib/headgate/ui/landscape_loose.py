@@ -61,7 +61,7 @@ def _topics(title: str, topics: Sequence[LandscapeTopic], key: str, about: str) 
                     else None,
                     "Partitions": [t.partitions for t in topics],
                     "Records": pd.array([t.records for t in topics], dtype="Int64"),
-                    "Size": [size(t.bytes) if t.bytes is not None else "" for t in topics],
+                    "Size": _sizes(topics),
                     "Retention": [
                         duration(t.retention_ms) if t.retention_ms is not None else ""
                         for t in topics
@@ -69,6 +69,13 @@ def _topics(title: str, topics: Sequence[LandscapeTopic], key: str, about: str) 
                 },
                 key,
             )
+
+
+def _sizes(topics: Sequence[LandscapeTopic]) -> list[str] | None:
+    """Return the sizes on disk; None where none was read."""
+    if all(t.bytes is None for t in topics):
+        return None
+    return [size(t.bytes) if t.bytes is not None else "" for t in topics]
 
 
 def _internal(topics: Sequence[LandscapeTopic]) -> None:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from headgate.landscape.consumers import Consumer
 from headgate.landscape.landscape import PartitionLag, PositionState
-from headgate.views.hues import LIGHT
+from headgate.views.hues import PALETTES, Theme
 from headgate.views.labels import shorten
 from headgate.views.numbers import count
 
@@ -19,8 +19,9 @@ LOOKS = {"spark": "pipeline", "kafka-streams": "aggregation"}
 QUIET = "rgba(128, 138, 156, 0.28)"
 
 
-def lags_figure(consumers: Sequence[Consumer]) -> go.Figure:
+def lags_figure(consumers: Sequence[Consumer], theme: str = Theme.LIGHT) -> go.Figure:
     """Return bars of the largest lags, one a consumer and topic, largest first."""
+    hues = PALETTES[Theme(theme)].hues
     worst = sorted(consumers, key=lambda c: -(c.lag or 0))[:MOST]
     names = [f"{shorten(c.name, 26)} · {shorten(c.topic, 22)}" for c in worst]
     figure = go.Figure(
@@ -28,9 +29,10 @@ def lags_figure(consumers: Sequence[Consumer]) -> go.Figure:
             x=[c.lag for c in worst],
             y=list(range(len(worst))),
             orientation="h",
-            marker={"color": [LIGHT[LOOKS.get(c.kind, "reader")] for c in worst]},
+            marker={"color": [hues[LOOKS.get(c.kind, "reader")] for c in worst]},
             text=[count(c.lag) for c in worst],
             textposition="auto",
+            textangle=0,
             hovertext=[_plain(f"{c.name}, {c.topic}: {c.lag:,}") for c in worst],
             hoverinfo="text",
         )
@@ -44,19 +46,20 @@ def lags_figure(consumers: Sequence[Consumer]) -> go.Figure:
     return figure
 
 
-def partitions_figure(positions: Sequence[PartitionLag]) -> go.Figure:
+def partitions_figure(positions: Sequence[PartitionLag], theme: str = Theme.LIGHT) -> go.Figure:
     """Return each partition's log from begin to end, what is not read yet, and what is lost.
 
     Offsets count from each log's own begin (or the position, where that lies before it), so
     partitions of very different offsets can be compared.
     """
+    hues = PALETTES[Theme(theme)].hues
     shown = [p for p in positions if p.end is not None][:MOST_PARTITIONS]
     names = [str(p.partition) for p in shown]
     figure = go.Figure()
     parts = (
         ("read", [_read(p) for p in shown], QUIET),
-        ("not read yet", [max((p.lag or 0) - (p.lost or 0), 0) for p in shown], LIGHT["topic"]),
-        ("lost", [p.lost or 0 for p in shown], LIGHT["refuses"]),
+        ("not read yet", [max((p.lag or 0) - (p.lost or 0), 0) for p in shown], hues["topic"]),
+        ("lost", [p.lost or 0 for p in shown], hues["refuses"]),
     )
     for name, values, colour in parts:
         if any(values):

@@ -135,8 +135,8 @@ def remark(consumer: Consumer) -> str:
     """Return what is to be said of a consumer's positions, in a few words."""
     states = {p.state for p in consumer.positions}
     words = [REMARKS[state] for state in REMARKS if state in states]
-    if not consumer.positions:
-        words.append("position not known")
+    if all(p.position is None for p in consumer.positions):
+        words = ["position not known"]
     if not consumer.declared:
         words.append("undeclared")
     return ", ".join(words)
