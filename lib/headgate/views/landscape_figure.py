@@ -58,8 +58,8 @@ def partitions_figure(positions: Sequence[PartitionLag], theme: str = Theme.LIGH
     figure = go.Figure()
     parts = (
         ("read", [_read(p) for p in shown], QUIET),
-        ("not read yet", [max((p.lag or 0) - (p.lost or 0), 0) for p in shown], hues["topic"]),
         ("lost", [p.lost or 0 for p in shown], hues["refuses"]),
+        ("not read yet", [max((p.lag or 0) - (p.lost or 0), 0) for p in shown], hues["topic"]),
     )
     for name, values, colour in parts:
         if any(values):
