@@ -15,9 +15,10 @@ import pytest
 
 from headgate.errors import EvidenceError, HeadgateError, NotFoundError, UnreachableError
 from headgate.gateway import web
+from headgate.gateway.addresses import is_web
 from headgate.gateway.spark_rest import read_spark_rest
 from headgate.gateway.web import Web
-from headgate.parse.spark.rest import RestAddress, is_web, rest_address, wanted_executions
+from headgate.parse.spark.rest import RestAddress, rest_address, wanted_executions
 
 APPLICATION = {"id": "app-1", "name": "a", "attempts": [{"completed": False}]}
 Answer = tuple[int, dict[str, str], bytes]

@@ -22,7 +22,7 @@ def command(
     from headgate.usecases.capture import capture
 
     context = current_context()
-    version = capture(evidence, context=context, query=query)
+    version = capture(evidence, context=context, query=query, is_kept=False)
     bootstrap = context.registry.bootstrap_servers
     _show(version, output, theme=theme, file=file, bootstrap=bootstrap)
 

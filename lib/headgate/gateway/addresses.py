@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 
 _URI = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 _SECRET = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<who>[^/@\s]*:[^/@\s]*)@", re.I)
 
 
 def is_uri(location: str) -> bool:
     """Whether a location names a file system by its scheme."""
     return bool(_URI.match(location)) or location.startswith("file:/")
+
+
+def is_web(location: str) -> bool:
+    """Whether a location is an address of the web: a UI's, or a History Server's."""
+    return bool(_WEB.match(location))
 
 
 def without_secret(location: str) -> str:

@@ -17,12 +17,13 @@ from headgate.gateway.addresses import is_uri
 from headgate.gateway.evidence_files import Place, opened
 from headgate.gateway.local_files import LocalFiles
 from headgate.gateway.packed_streams import DamagedError, Opener, packing, unpacked
-from headgate.parse.spark.event_log import MOST_REPORTS, EventLog, EventLogReader
-from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.event_log_lines import holds_events, split_lines
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
+
+    from headgate.parse.spark.event_log import EventLog
+    from headgate.parse.spark.event_log_gather import Keep
 
 _HEAD = 64 << 10
 # A remote file answers each read with a request.
@@ -46,13 +47,16 @@ class EventLogFiles:
     files: tuple[_File, ...]
     warnings: tuple[str, ...] = ()
 
-    def read(self, keep: Keep | None = None, most: int = MOST_REPORTS) -> EventLog:
+    def read(self, keep: Keep | None = None, most: int | None = None) -> EventLog:
         """Return what the log says; everything that can be read is read, the rest a warning.
 
         `keep` says of which queries to keep every progress report, the newest `most` of a run.
         UnreachableError where a remote file system stops to answer.
         """
-        reader = EventLogReader(self.path, keep, most)
+        # Imported here: whether a file is an event log is asked of each.
+        from headgate.parse.spark.event_log import MOST_REPORTS, EventLogReader
+
+        reader = EventLogReader(self.path, keep, MOST_REPORTS if most is None else most)
         for file in self.files:
             damage: list[str] = []
             reader.read(split_lines(_chunks(file, damage)), file.name)

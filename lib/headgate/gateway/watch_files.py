@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, UnreachableError
 from headgate.gateway.evidence_files import Place, entries, opened, read, together
-from headgate.parse.spark.event_log import MOST_REPORTS
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.watch import Watched, WatchReader
-from headgate.parse.spark.watch_lines import is_watch
+from headgate.parse.spark.watch_mark import is_watch
+
+if TYPE_CHECKING:
+    from headgate.parse.spark.event_log_gather import Keep
+    from headgate.parse.spark.watch import Watched
 
 PART = re.compile(
     r"(?P<query>[0-9a-f-]{36})_(?P<begun>\d{8}T\d{9}Z)_(?P<run>[0-9a-f]{8})_(?P<number>\d{6})\.jsonl"
@@ -33,7 +35,7 @@ def watch_parts(folder: Place, names: Iterable[str]) -> list[str]:
 
 
 def read_watch_files(
-    folder: Place, names: Iterable[str], keep: Keep | None = None, most: int = MOST_REPORTS
+    folder: Place, names: Iterable[str], keep: Keep | None = None, most: int | None = None
 ) -> Watched:
     """Return what the files say together; one that can't be read is a warning."""
     return _read_parts(folder, names, _lines, keep, most)
@@ -44,9 +46,13 @@ def _read_parts(
     names: Iterable[str],
     lines: Callable[[Place], Iterable[bytes]],
     keep: Keep | None,
-    most: int,
+    most: int | None = None,
 ) -> Watched:
-    reader = WatchReader(folder.name, keep, most)
+    # Imported here: whether a folder is a watch's is asked of each.
+    from headgate.parse.spark.event_log import MOST_REPORTS
+    from headgate.parse.spark.watch import WatchReader
+
+    reader = WatchReader(folder.name, keep, MOST_REPORTS if most is None else most)
     failures = []
     for name in names:
         place = folder.below(name)
@@ -73,7 +79,7 @@ def newest_watch_files(folder: Place) -> Watched:
         if match := PART.match(name):
             newest[match["begun"] + match["query"] + match["run"]] = name
     wanted = [newest[key] for key in sorted(newest)[-_NEWEST_RUNS:]]
-    return _read_parts(folder, wanted, _ends, None, MOST_REPORTS)
+    return _read_parts(folder, wanted, _ends, None)
 
 
 def _head(place: Place) -> bytes:

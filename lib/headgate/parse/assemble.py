@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
 from headgate.model.version import Evidence, Version
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
-from headgate.parse.spark.event_log import EventLog
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.event_log_version import LoggedQuery, logged_of, queries
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.session import Report, Session, read_reports, read_session
 from headgate.parse.spark.version import Pieces, build_version
-from headgate.parse.spark.watch import told_of
 from headgate.parse.streams.complete import completed_application
 from headgate.parse.streams.kinds import check_one_engine, is_streams, is_weak
+
+if TYPE_CHECKING:
+    from headgate.parse.spark.event_log import EventLog
+    from headgate.parse.spark.event_log_gather import Keep
+    from headgate.parse.spark.event_log_version import LoggedQuery, LoggedVersion
+    from headgate.parse.spark.watch import Watched
 
 
 @dataclass(slots=True)
@@ -86,6 +88,34 @@ def logs_of(found: Gathered) -> list[EventLog]:
     ]
 
 
+def _logged(found: Gathered) -> tuple[LoggedQuery, ...]:
+    """Return every query of all logs; what reads logs is imported where there is one."""
+    logs = logs_of(found)
+    if not logs:
+        return ()
+    from headgate.parse.spark.event_log_version import queries
+
+    return queries(logs)
+
+
+def _newest_logged(logs: Sequence[LoggedQuery], meant: Collection[str]) -> LoggedVersion | None:
+    if not logs:
+        return None
+    from headgate.parse.spark.event_log_version import logged_of
+
+    return logged_of(logs, meant)
+
+
+def _told(
+    watched: Sequence[Watched], meant: Collection[str], run_id: str | None
+) -> Mapping[str, Any]:
+    if not watched:
+        return {}
+    from headgate.parse.spark.watch import told_of
+
+    return told_of(watched, meant, run_id)
+
+
 def _of(found: Gathered, kind: PieceKind) -> list[Piece]:
     return [p for p in found.pieces if p.kind is kind]
 
@@ -102,18 +132,18 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         settings.update(piece.value)
     sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
-    logs = queries(logs_of(found))
+    logs = _logged(found)
     without = _without_queries(found)
     chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
     plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)
     checkpoint = checkpoints[0][1] if checkpoints else None
-    logged = logged_of(logs, meant)
+    logged = _newest_logged(logs, meant)
     if logged is not None:
         plans.extend(logged.plans)
         settings = {**logged.settings, **settings}
         reports = _newest((*reports, *logged.reports))
-    told = told_of(watched, meant, logged.run.run_id if logged else None)
+    told = _told(watched, meant, logged.run.run_id if logged else None)
     if "logical" in told and is_plan(told["logical"]):
         plans.append(read_json_plan(told["logical"]))
     if "capture" in told:

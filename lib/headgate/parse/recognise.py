@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
-from headgate.parse import version_file
 from headgate.parse.embedded import plan_texts
 from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
@@ -20,11 +19,13 @@ from headgate.parse.spark.session import (
     read_reports,
     read_session,
 )
-from headgate.parse.spark.watch import read_watch
-from headgate.parse.spark.watch_lines import is_watch
+from headgate.parse.spark.watch_mark import is_watch
 
 if TYPE_CHECKING:
     from headgate.parse.streams.pieces import Found
+
+
+VERSION_FILE = "headgate-version"
 
 
 class PieceKind(StrEnum):
@@ -86,6 +87,9 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
     that holds the session's refusal and no plan.
     """
     if is_watch(data):
+        # Imported where it is needed, as other kinds below: a command reads one of them.
+        from headgate.parse.spark.watch import read_watch
+
         watched = read_watch(data.splitlines(keepends=True), path=path)
         return Piece(PieceKind.WATCH, path, watched, watched.log.warnings)
     text = _text(data)
@@ -242,7 +246,9 @@ def _values(text: str) -> tuple[list[Any], bool]:
 def _object(
     found: Mapping[str, Any], data: bytes, path: str, warnings: tuple[str, ...]
 ) -> Piece | None:
-    if found.get("kind") == version_file.KIND:
+    if found.get("kind") == VERSION_FILE:
+        from headgate.parse import version_file
+
         return Piece(PieceKind.VERSION, path, version_file.load(data, source=path), warnings)
     if _is_capture(found):
         try:

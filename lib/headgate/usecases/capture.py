@@ -12,15 +12,20 @@ from pathlib import Path
 from headgate.errors import NotFoundError
 from headgate.gateway.spark_capture import capture_query, is_entry_point
 from headgate.model.version import Evidence, Version
-from headgate.parse.version_file import dump, fingerprint, load
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
 
 def capture(
-    evidence: Sequence[str], *, context: Context | None = None, query: str | None = None
+    evidence: Sequence[str],
+    *,
+    context: Context | None = None,
+    query: str | None = None,
+    is_kept: bool = True,
 ) -> Version:
     """Return the version that the evidence is of; `module:function` is evidence too.
+
+    It is as a file or the store would give it back, unless it is only shown (`is_kept` is False).
 
     Such a function is called in a process of its own, with the working directory and the
     registry's folder importable; no source is reached and nothing starts. Raises CaptureError for
@@ -35,6 +40,10 @@ def capture(
         version = read_version([folders.get(e, e) for e in evidence], context=context, query=query)
     named = _named(version, {folder: place for place, folder in folders.items()})
     kept = replace(named, captured_at=named.captured_at or _now())
+    if not is_kept:
+        return kept
+    from headgate.parse.version_file import dump, load
+
     # As it comes back from a file or the store: a comparison must not see tuples beside lists.
     return load(dump(kept), source="the captured version")
 
@@ -54,6 +63,7 @@ def capture_into_store(
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
     """Keep a version in the store, like `capture_into_store`."""
+    from headgate.parse.version_file import fingerprint
     from headgate.store import open_store
 
     check_declared(pipeline, context)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, ParseError
+from headgate.gateway.addresses import is_web
 from headgate.gateway.checkpoint_files import read_checkpoint_files, read_sink_files
 from headgate.gateway.event_log_files import (
     EventLogFiles,
@@ -29,11 +31,12 @@ from headgate.model.version import Version
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.rest import is_web
 from headgate.parse.spark.sink_log import FOLDER, read_sink_log
 from headgate.usecases.context import Context
 from headgate.usecases.read_watch import TOPIC, read_topic
+
+if TYPE_CHECKING:
+    from headgate.parse.spark.event_log_gather import Keep
 
 _UNKNOWN = "is of no known kind and was not read"
 _MOST_REASONS = 3

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from headgate.errors import ConfigError, EvidenceError
 from headgate.gateway.evidence_files import find
 from headgate.gateway.watch_files import newest_watch_files
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.watch import Watched
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
     from headgate.gateway.watch_topic import WatchTopic
+    from headgate.parse.spark.event_log_gather import Keep
+    from headgate.parse.spark.watch import Watched
 
 TOPIC = "kafka:"
 # A run tells a topic anew each hour who it is, and each half minute that it lives.

@@ -23,7 +23,6 @@ from headgate.parse.spark.event_log_events import (
 from headgate.parse.spark.event_log_gather import Gatherer
 from headgate.parse.spark.secrets import is_secret
 
-_WEB = re.compile(r"https?://", re.IGNORECASE)
 _API = re.compile(
     r"/api/v1(?:/applications(?:/(?P<id>[^/?#]+)(?:/(?P<attempt>\d+))?)?)?(?:[/?#]|$)"
 )
@@ -50,11 +49,6 @@ class RestAddress:
     base: str
     application: str | None = None
     attempt: str | None = None
-
-
-def is_web(location: str) -> bool:
-    """Whether evidence is an address of the web."""
-    return bool(_WEB.match(location))
 
 
 def rest_address(url: str) -> RestAddress:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
+from headgate.parse.spark.watch_mark import is_watch
+
 SCHEMA = 1
-_BEGIN = re.compile(rb'^\s*\{\s*"headgate"\s*:\s*"watch"\s*,')
 _LONGEST_LINE = 64 << 20
 
 
@@ -52,11 +52,6 @@ class _Schema(msgspec.Struct):
 
 _DECODER = msgspec.json.Decoder(WatchLine)
 _SCHEMA = msgspec.json.Decoder(_Schema)
-
-
-def is_watch(data: bytes) -> bool:
-    """Whether the first line is one that a watch wrote."""
-    return bool(_BEGIN.match(data.lstrip(b"\xef\xbb\xbf\r\n \t")[:200]))
 
 
 def decode_line(data: bytes) -> WatchLine:
