@@ -10,7 +10,7 @@ from headgate.parse.spark.relation import LEAVES, Query, Relation
 
 
 def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
-    """Return the query with `streaming` decided for every relation.
+    """Return the query with `streaming` decided for every operator and leaf.
 
     `known` says of attribute numbers whether a streaming leaf of another form makes them. A leaf
     that nothing tells about counts as streaming: every query has one, static ones are rare.
@@ -18,6 +18,7 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
     consumers = _consumers(query.relations)
     view = _View(query, known)
     done: list[Relation] = []
+    flags: list[bool] = []
     for index, relation in enumerate(query.relations):
         if relation.kind in LEAVES:
             above = query.relations[consumers[index]] if index in consumers else None
@@ -25,7 +26,12 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
             kind = "source" if streaming else "static"
             done.append(replace(relation, streaming=streaming, kind=kind))
         else:
-            done.append(_inner(relation, [done[i] for i in relation.inputs]))
+            inputs = [flags[i] for i in relation.inputs]
+            streaming = any(inputs)
+            # Steps between operators are never asked, and by far the most relations.
+            step = relation.kind in ("project", "filter")
+            done.append(relation if step else _inner(relation, streaming, all(inputs)))
+        flags.append(bool(streaming))
     return replace(query, relations=tuple(done))
 
 
@@ -87,13 +93,11 @@ def _renames(above: Relation, leaf: Relation) -> bool:
     )
 
 
-def _inner(relation: Relation, inputs: Sequence[Relation]) -> Relation:
-    streaming = any(i.streaming for i in inputs)
+def _inner(relation: Relation, streaming: bool, both: bool) -> Relation:
     if relation.kind != "join":
         same = relation.streaming is streaming
         return relation if same else replace(relation, streaming=streaming)
     symmetric = "symmetric" in relation.extra
     plain = relation.name in ("Join",)
-    both = all(i.streaming for i in inputs)
     kind = "stream_join" if symmetric or (plain and both) else "static_join"
     return replace(relation, streaming=streaming, kind=kind)
