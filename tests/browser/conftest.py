@@ -57,6 +57,12 @@ def fresh_console(registry: Path) -> Iterator[str]:
     yield from _serve(registry)
 
 
+@pytest.fixture(scope="session")
+def serving() -> Callable[[Path], Iterator[str]]:
+    """Serve the console of another registry, for modules that need one of their own."""
+    return _serve
+
+
 def _serve(registry: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

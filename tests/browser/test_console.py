@@ -198,13 +198,12 @@ def test_an_upload_becomes_a_version(visit, shoot, tmp_path):
     dialog.locator("input[type=file]").set_input_files(file)
     dialog.get_by_text("version file of Spark").wait_for()
     shoot(page, "topology-upload")
-    dialog.get_by_role("combobox").last.click()
+    dialog.locator(".st-key-capture_pipeline input").click()
     page.get_by_role("option", name="billing").click()
     dialog.get_by_role("button", name="Store").click()
     dialog.get_by_text("Stored as version 1 of billing").wait_for()
-    dialog.get_by_role("link", name="Show it").click()
-    page.wait_for_url(re.compile("pipeline=billing"))
-    ready(page)
+    dialog.get_by_role("link", name="Show version 1").click()
+    page.locator('.graph .header[data-box="billing/0"]').wait_for()
     assert node(page, "deduplicate-1").count() == 1
 
 

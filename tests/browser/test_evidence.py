@@ -8,7 +8,7 @@ import re
 import pytest
 from test_console import LARGE, SMALL, node, ready
 
-from console_seed import orders_v2
+from console_seed import orders_v2, seed
 from headgate.parse.version_file import dump
 
 pytestmark = pytest.mark.browser
@@ -32,6 +32,18 @@ EXPLAIN = """\
                   +- FileScan json [k#3] Batched: false, Format: JSON, Location: InMemoryFileIndex[]
 """
 HOSTILE = "<script>alert(1)</script> **b** ![x](http://evil.example/x.png) :red[r] 😀"
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    """A store of its own: other tests keep versions of the pipeline that has none here."""
+    return seed(tmp_path_factory.mktemp("evidence"))
+
+
+@pytest.fixture(scope="module")
+def console(registry, serving):
+    """The address of its console."""
+    yield from serving(registry)
 
 
 def paste(page, words):

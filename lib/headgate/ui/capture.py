@@ -86,7 +86,7 @@ def _store(context: Context, what: Given | None, pipeline: str) -> None:
         st.info(f"Nothing new: it equals version {number} of {name}.")
     st.page_link(
         "pages/topology.py",
-        label="Show it",
+        label=f"Show version {number}",
         icon=":material/hub:",
         query_params=[(TopologyKey.PIPELINE, pipeline), (TopologyKey.VERSION, str(number))],
     )
