@@ -135,8 +135,16 @@ def _way(target: str, slot: int, inlet: Inlet, below: str | None, drawing: _Draw
 
 def _operator(anchor: Anchor, known: Known) -> Node:
     if anchor.word in ("source", "static"):
-        return _source(anchor, known.sources.get(anchor.id))
+        return _source(anchor, known.sources.get(anchor.id) or _mentioned_again(anchor, known))
     return operator_node(anchor, known.operators.get(anchor.id))
+
+
+def _mentioned_again(anchor: Anchor, known: Known) -> Source | None:
+    """Return the source of a stream that the query uses twice: its facts are of the first use."""
+    if anchor.word != "source" or not (anchor.relation and anchor.relation.streaming):
+        return None
+    position = anchor.facts.position
+    return next((s for s in known.sources.values() if s.position == position), None)
 
 
 def _source(anchor: Anchor, source: Source | None) -> Node:
