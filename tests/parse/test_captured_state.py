@@ -38,3 +38,23 @@ def test_none_where_nothing_was_planned():
 def test_another_shape_is_said(found):
     with pytest.raises(ValueError, match="another shape"):
         captured_operators(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"operator_id": float("inf")},
+        {"operator_id": "one"},
+        {"properties": 3},
+        {"stores": [{**STORE, "partitions": "three"}]},
+        {"stores": [{**STORE, "key_schema": {"fields": [3]}}]},
+    ],
+)
+def test_values_of_another_kind_are_said(change):
+    with pytest.raises(ValueError, match="another shape"):
+        captured_operators([{"operator_id": 0, "stores": [STORE], **change}])
+
+
+def test_a_name_is_text():
+    (found,) = captured_operators([{"operator_id": 0, "name": 7, "stores": []}])
+    assert found.name == "7"

@@ -3,10 +3,11 @@
 import pytest
 
 from headgate.errors import EvidenceError, ParseError
+from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
 from headgate.parse import version_file
 from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind, recognise
+from headgate.parse.recognise import PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import Checkpoint
 
 PLAN = b"== Physical Plan ==\nFileScan json [k#1]\n"
@@ -94,3 +95,51 @@ def test_progress_of_another_query_than_the_checkpoints_is_told():
     version = assemble(found)
     assert "the progress is of query q1, the checkpoint of q9" in version.warnings
     assert version.query_id == "q9"
+
+
+LONG = b"9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"== Physical Plan ==\nProject [k#%b AS n#%b]\n+- FileScan json [k#%b]\n",
+        b"== Physical Plan ==\n*(1) HashAggregate(keys=[k#1], functions=[count(v#%b)])\n"
+        b"+- Exchange hashpartitioning(k#1, %b)\n   +- FileScan json [k#1,v#%b]\n",
+        b"== Physical Plan ==\nStateStoreSave [k#1], state info [ checkpoint = c, opId = %b,"
+        b" numPartitions = %b], Append, %b, 2\n+- FileScan json [k#1]\n",
+        b"== Analyzed Logical Plan ==\nRepartition %b, true\n+- Filter (k#%b > %b)\n"
+        b"   +- Relation [k#1] json\n",
+        "== Physical Plan ==\nCoalesce ²\n+- FileScan json [k#1]\n".encode(),
+        "== Physical Plan ==\nExchange hashpartitioning(k#1, ²)\n+- FileScan json [k#1]\n".encode(),
+    ],
+)
+def test_numbers_that_no_engine_writes_are_no_numbers(text):
+    piece = recognise(text.replace(b"%b", LONG), path="plan.txt")
+    assert assemble(Gathered(pieces=[piece])).topology.nodes
+
+
+def test_json_with_a_number_that_no_engine_writes():
+    assert recognise(b'{"a":' + LONG + b"}", path="x") is None
+    assert "thousands of digits" in not_read_yet(b'{"a":' + LONG + b"}")
+    node = b'{"class":"org.apache.spark.sql.catalyst.plans.logical.OneRowRelation"'
+    node += b',"num-children":0}'
+    piece = recognise(b"[" + node + b',{"a":' + LONG + b"}]", path="x")
+    assert piece.kind is PieceKind.PLAN_JSON
+    assert "breaks off" in piece.warnings[0]
+
+
+NODE = Node(id="a", kind=NodeKind.SINK, operator="sink", label="sink")
+
+
+@pytest.mark.parametrize(
+    ("topology", "said"),
+    [
+        (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at 'b', which is no node"),
+        (Topology((NODE, NODE)), "two nodes are 'a'"),
+    ],
+)
+def test_a_version_file_whose_graph_is_none(topology, said):
+    data = version_file.dump(Version(engine=Engine.SPARK, topology=topology))
+    with pytest.raises(ParseError, match=said):
+        recognise(data, path="version.json")

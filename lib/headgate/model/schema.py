@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +33,15 @@ class Schema:
         )
 
 
-def type_text(kind: Any) -> str:
+_DEEPEST = 100
+
+
+def type_text(kind: Any, depth: int = 0) -> str:
     """Return Spark's JSON type as one short word, `struct<a:long>` and the like for nested ones.
 
-    A type that is not known is `?`.
+    A type that is not known is `?`, and so is whatever is nested a hundred times.
     """
-    if kind is None:
+    if kind is None or depth > _DEEPEST:
         return "?"
     if isinstance(kind, str):
         return kind
@@ -45,13 +49,19 @@ def type_text(kind: Any) -> str:
         return str(kind)
     match kind.get("type"):
         case "struct":
-            inner = ",".join(f"{f['name']}:{type_text(f['type'])}" for f in kind.get("fields", ()))
-            return f"struct<{inner}>"
+            return f"struct<{','.join(_inner(kind.get('fields'), depth + 1))}>"
         case "array":
-            return f"array<{type_text(kind.get('elementType'))}>"
+            return f"array<{type_text(kind.get('elementType'), depth + 1)}>"
         case "map":
-            return f"map<{type_text(kind.get('keyType'))},{type_text(kind.get('valueType'))}>"
+            of = (type_text(kind.get(k), depth + 1) for k in ("keyType", "valueType"))
+            return f"map<{','.join(of)}>"
         case "udt":
             return f"udt<{kind.get('class') or kind.get('pyClass')}>"
         case other:
             return str(other)
+
+
+def _inner(fields: Any, depth: int) -> Iterator[str]:
+    for field in fields if isinstance(fields, (list, tuple)) else ():
+        if isinstance(field, dict):
+            yield f"{field.get('name')}:{type_text(field.get('type'), depth)}"

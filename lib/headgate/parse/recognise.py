@@ -142,6 +142,8 @@ def not_read_yet(data: bytes) -> str | None:
             at = len(text[: error.pos].encode("utf-8", "replace"))
             kind = "a plan's JSON" if '"num-children"' in text[:_HEAD] else "JSON"
             return f"{kind} that breaks off, or is wrong, at byte {at} ({error.msg})"
+        except ValueError:
+            return "JSON with a number of thousands of digits"
         except RecursionError:
             return "JSON that is nested too deeply"
     return None
@@ -213,7 +215,7 @@ def _elements(text: str) -> tuple[list[Any], int]:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             return out, error.pos
-        except RecursionError:
+        except (ValueError, RecursionError):
             return out, at
         out.append(value)
     return out, at
@@ -249,7 +251,9 @@ def _object(
     if found.get("kind") == VERSION_FILE:
         from headgate.parse import version_file
 
-        return Piece(PieceKind.VERSION, path, version_file.load(data, source=path), warnings)
+        version = version_file.load(data, source=path)
+        version_file.check_graph(version.topology, source=path)
+        return Piece(PieceKind.VERSION, path, version, warnings)
     if _is_capture(found):
         try:
             return Piece(PieceKind.CAPTURE, path, read_session(found), warnings)

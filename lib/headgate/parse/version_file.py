@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from headgate.errors import ParseError
+from headgate.model.topology import Topology
 from headgate.model.version import Version
 
 SCHEMA = 1
@@ -60,6 +62,23 @@ def load(data: bytes, *, source: str) -> Version:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = f"damaged version file: {error}"
         raise ParseError(reason, source=source, line=_line(data, str(error))) from error
+
+
+def check_graph(topology: Topology, *, source: str) -> None:
+    """Raise ParseError where a file's graph is none: two nodes with one id, or an edge to nowhere.
+
+    `dump` never wrote such a file: somebody changed it, or put two together.
+    """
+    ids = [n.id for n in topology.nodes]
+    known = set(ids)
+    ends = (end for e in topology.edges for end in (e.source, e.target))
+    loose = next((end for end in ends if end not in known), None)
+    twice = next((i for i, n in Counter(ids).items() if n > 1), None)
+    if loose is None and twice is None:
+        return
+    said = f"an edge ends at {loose!r}" if loose is not None else f"two nodes are {twice!r}"
+    why = "which is no node" if loose is not None else "and an id is one node's"
+    raise ParseError(f"damaged version file: {said}, {why}", source=source, line=1)
 
 
 def _line(data: bytes, message: str) -> int:

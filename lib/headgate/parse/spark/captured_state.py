@@ -20,7 +20,7 @@ def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
         return None
     try:
         return tuple(_operator(o) for o in found)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"its state is of another shape: {error!r}") from error
 
 
@@ -28,9 +28,9 @@ def _operator(found: Mapping[str, Any]) -> LoggedOperator:
     number = int(found["operator_id"])
     return LoggedOperator(
         operator_id=number,
-        name=found.get("name"),
+        name=_text(found.get("name")),
         stores=tuple(_store(s, number) for s in found["stores"]),
-        properties=found.get("properties") or {},
+        properties=dict(found.get("properties") or {}),
     )
 
 
@@ -41,11 +41,21 @@ def _store(found: Mapping[str, Any], number: int) -> StateStore:
         operator_id=number,
         key_schema=_schema(found["key_schema"]["fields"]),
         value_schema=_schema(found["value_schema"]["fields"]),
-        partitions=found.get("partitions"),
-        prefix_columns=found.get("prefix_columns"),
+        partitions=_whole(found.get("partitions")),
+        prefix_columns=_whole(found.get("prefix_columns")),
         proven=True,
     )
 
 
 def _schema(fields: Sequence[Mapping[str, Any]]) -> Schema:
     return Schema(tuple(Field(str(f["name"]), f["type"], bool(f["nullable"])) for f in fields))
+
+
+def _text(found: Any) -> str | None:
+    return None if found is None else str(found)
+
+
+def _whole(found: Any) -> int | None:
+    if found is not None and not isinstance(found, int):
+        raise TypeError(f"{found!r} is no number")
+    return found

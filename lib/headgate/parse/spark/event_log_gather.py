@@ -186,7 +186,7 @@ class Gatherer:
         """Name the query of an execution whose description doesn't."""
         said: Mapping[str, Any] = event.properties or {}
         number = str(said.get("spark.sql.execution.id", ""))
-        execution = self._open.get(int(number)) if number.isdecimal() else None
+        execution = self._open.get(int(number[:18])) if number.isdecimal() else None
         if execution is None or execution.run is not None:
             return
         query, run = said.get("sql.streaming.queryId"), said.get("spark.jobGroup.id")

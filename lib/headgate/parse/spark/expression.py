@@ -11,12 +11,12 @@ from headgate.parse.spark.term import Term, term
 
 _TOKEN = re.compile(r"\s+|[()\[\]{},]|[^\s()\[\]{},]+")
 _ATTRIBUTE = re.compile(
-    r"^(?P<minus>-?)(?P<name>[^#]*)#(?P<id>\d+)L?(?:-T\d+ms)?(?P<path>(?:\.[^.#]+)*)$"
+    r"^(?P<minus>-?)(?P<name>[^#]*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?(?P<path>(?:\.[^.#]+)*)$"
 )
 # By far the most expressions are no more than a column.
-_COLUMN = re.compile(r"^(?P<name>[A-Za-z_]\w*)#(?P<id>\d+)L?(?:-T\d+ms)?$")
-_AFTER = re.compile(r"^(?:#(?P<id>\d+)L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
-_REFERENCE = re.compile(r"#(\d+)")
+_COLUMN = re.compile(r"^(?P<name>[A-Za-z_]\w*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$")
+_AFTER = re.compile(r"^(?:#(?P<id>\d{1,18})L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
+_REFERENCE = re.compile(r"#(\d{1,18})")
 _CLOSE = {")": "(", "]": "[", "}": "{"}
 OPERATORS = frozenset(
     [

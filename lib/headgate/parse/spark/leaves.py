@@ -17,7 +17,7 @@ _TABLE_OF_TOPICS = "kafka:"
 """What a capture writes for the address of a batch read of Kafka, which it does not make."""
 _V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
 EMPTY = "<empty>"
-_ID = re.compile(r"\bid#(\d+)")
+_ID = re.compile(r"\bid#(\d{1,18})")
 _STREAMING_SCANS = (
     "StreamingDataSourceV2ScanRelation",
     "MicroBatchScan",

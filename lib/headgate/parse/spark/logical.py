@@ -10,7 +10,7 @@ from headgate.parse.spark.plan import PlanNode
 from headgate.parse.spark.relation import Column, Exchange, begins, column
 from headgate.parse.spark.row_operators import LOWERINGS as ROW_OPERATORS
 from headgate.parse.spark.row_operators import coalesce, function_name, without_addresses
-from headgate.parse.spark.words import first_bracket, listed, split
+from headgate.parse.spark.words import first_bracket, listed, split, whole
 
 UNKNOWN_DELAY = "?"
 MODES = frozenset(("Append", "Update", "Complete"))
@@ -158,8 +158,8 @@ def transform_with_state(node: PlanNode, inputs: list[Below], builder: Builder) 
     if rows := next((p for p in parts if p in INTERFACES), None):
         extra["interface"] = INTERFACES[rows]
     made = over(node, "transform_with_state", _with_rows(parts, inputs, builder), builder)
-    if len(parts) > 1 and parts[1].isdigit():
-        given = builder.outputs(inputs[0])[: int(parts[1])]
+    if len(parts) > 1 and (grouped := whole(parts[1])) is not None:
+        given = builder.outputs(inputs[0])[:grouped]
         keys = tuple(f"{c.name}#{c.id}" for c in given)
         lists = ["", *lists]
     else:
@@ -174,7 +174,7 @@ def repartition(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     if node.name == "Repartition" and "false" in parts:
         return coalesce(node, inputs, builder)
     keys = tuple(listed(parts[0])) if parts and parts[0].startswith("[") else ()
-    count = next((int(p) for p in parts if p.isdigit()), None)
+    count = next((n for n in map(whole, parts) if n is not None), None)
     made = over(node, "exchange", inputs, builder)
     wanted = Exchange(keys=keys, partitions=count, required=False)
     return builder.add(replace(made, exchanges=(wanted,)))

@@ -9,10 +9,10 @@ from headgate.parse.spark import logical, row_operators
 from headgate.parse.spark.builder import Below, Builder, Lowering
 from headgate.parse.spark.plan import PHYSICAL, PlanNode
 from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo, begins, column
-from headgate.parse.spark.words import listed, named, split
+from headgate.parse.spark.words import listed, named, split, whole
 
-_NUMBER_OF = re.compile(r"numPartitions = (\d+)")
-_OPERATOR = re.compile(r"opId = (\d+)")
+_NUMBER_OF = re.compile(r"numPartitions = (\d{1,9})")
+_OPERATOR = re.compile(r"opId = (\d{1,9})")
 _PREFIX = re.compile(r"^(?:partial|merge)_")
 _CLAUSE = " FILTER (WHERE "
 _FULL = re.compile(r"\bfull = (?P<condition>.*?) ?\]?$")
@@ -53,7 +53,7 @@ def _partitioning(text: str) -> Exchange:
         return Exchange(keys=(), partitions=1)
     _, _, inside = text.partition("(")
     items = split(inside.removesuffix(")"))
-    count = int(items[-1]) if items and items[-1].isdigit() else None
+    count = whole(items[-1]) if items else None
     return Exchange(keys=tuple(items[:-1] if count is not None else items), partitions=count)
 
 

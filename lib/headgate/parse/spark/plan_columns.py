@@ -21,7 +21,9 @@ from headgate.parse.spark.typed_terms import UNKNOWN, any_null, typed
 from headgate.parse.spark.words import first_bracket, listed, split
 
 _LONG = re.compile(r"#\d+L(?:-T\d+ms)?$")
-_NOT_NULL = re.compile(r"isnotnull\((?P<name>[^()#]*)#(?P<id>\d+)L?(?:-T\d+ms)?\)", re.IGNORECASE)
+_NOT_NULL = re.compile(
+    r"isnotnull\((?P<name>[^()#]*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?\)", re.IGNORECASE
+)
 Types = Mapping[int, TypedColumn]
 
 

@@ -15,7 +15,7 @@ from headgate.parse.spark.typed_terms import Attributes, typed
 
 _MODE = re.compile(r"^(?:partial|merge|finalmerge)_")
 _INTEGRAL = frozenset(("byte", "short", "integer", "long"))
-_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_DECIMAL = re.compile(r"decimal\((\d{1,9}),(-?\d{1,9})\)")
 _MOMENTS = frozenset(["stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"])
 _AS_INPUT = frozenset(
     ["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]

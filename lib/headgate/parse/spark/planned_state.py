@@ -21,7 +21,7 @@ from headgate.parse.spark.relation import column
 from headgate.parse.spark.typed_terms import WINDOW, typed
 from headgate.parse.spark.words import listed, split
 
-_OPERATOR = re.compile(r"opId = (\d+)")
+_OPERATOR = re.compile(r"opId = (\d{1,9})")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
 _AGGREGATES = ("StateStoreSave", "SessionWindowStateStoreSave")
 Stores = dict[str, tuple[Schema, Schema]]

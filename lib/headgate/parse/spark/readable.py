@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from headgate.parse.spark.term import Term
+from headgate.parse.spark.words import whole
 
 _MICROSECONDS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000}
 _DEEPEST = 12
@@ -63,12 +64,12 @@ def _call(found: Term, parts: list[str]) -> str:
 
 def _duration(found: Term) -> str:
     """Return the size of a window, in the largest unit that is whole; the plan has µs."""
-    size = found.args[1].text if len(found.args) > 1 else ""
-    if not size.isdigit():
+    size = whole(found.args[1].text) if len(found.args) > 1 else None
+    if size is None or size < 0:
         return ""
     for unit, length in _MICROSECONDS.items():
-        if int(size) and int(size) % length == 0:
-            return f"{int(size) // length} {unit}"
+        if size and size % length == 0:
+            return f"{size // length} {unit}"
     return f"{size} µs"
 
 

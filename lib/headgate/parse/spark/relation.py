@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-_ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
-_BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d+)L?(?:-T\d+ms)?$", re.S)
+_ALIAS = re.compile(r"^(?P<text>.*) AS (?P<name>.+?)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$", re.S)
+_BARE = re.compile(r"^(?P<name>.+)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$", re.S)
 _UNRESOLVED = re.compile(r"^'?[\w.*]+$")
 STATEFUL = frozenset(
     (

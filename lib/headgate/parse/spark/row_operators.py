@@ -8,7 +8,7 @@ from dataclasses import replace
 from headgate.parse.spark.builder import Below, Builder, Lowering, over
 from headgate.parse.spark.plan import PlanNode
 from headgate.parse.spark.relation import Column, Exchange, begins, column
-from headgate.parse.spark.words import first_bracket, listed, named, split
+from headgate.parse.spark.words import first_bracket, listed, named, split, whole
 
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OF_THIS_JVM = re.compile(r"(?:\$\$Lambda\S*|@[0-9a-f]+)$")
@@ -198,7 +198,7 @@ def observe(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 def coalesce(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`Coalesce 1` and `Repartition 1, false`: fewer partitions, no shuffle."""
     parts = split(node.argument())
-    count = next((int(p) for p in parts if p.isdigit()), None)
+    count = next((n for n in map(whole, parts) if n is not None), None)
     made = Exchange(keys=(), partitions=count, required=False, shuffles=False)
     return builder.add(replace(over(node, "exchange", inputs, builder), exchanges=(made,)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from headgate.parse.spark.plan import PHYSICAL
 from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
 from headgate.parse.spark.resolve import Facts
 from headgate.parse.spark.term import Term
+from headgate.parse.spark.words import whole
 
 NAMES = {
     "stateStoreSave": OperatorKind.AGGREGATE,
@@ -122,8 +122,8 @@ def _extra(relation: Relation, state: StateInfo, facts: Facts) -> dict[str, Any]
     """Return what only some kinds have; settings print as Spark's own words."""
     keys = ("limit", "timeout", "time_mode", "function", "state_type")
     out: dict[str, Any] = {k: relation.extra[k] for k in keys if k in relation.extra}
-    if "limit" in out and str(out["limit"]).isdigit():
-        out["limit"] = int(out["limit"])
+    if (limit := whole(str(out.get("limit")))) is not None:
+        out["limit"] = limit
     if state.format is not None:
         out["state_format"] = state.format
     if mode := relation.extra.get("output_mode"):
@@ -163,13 +163,9 @@ def window_of(keys: tuple[Term, ...]) -> Window | None:
         if key.kind == "call" and key.name == "session_window" and len(key.args) == 2:
             return Window(column=key.args[0].text, session_gap=key.args[1].text)
         if key.kind == "call" and key.name == "window" and len(key.args) == 4:
-            size, slide, start = (_micros(a.text) for a in key.args[1:])
+            size, slide, start = (whole(a.text) for a in key.args[1:])
             return Window(column=key.args[0].text, size_us=size, slide_us=slide, start_us=start)
     return None
-
-
-def _micros(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"-?\d+", text) else None
 
 
 def watermark_above(anchor: Anchor, shape: Shape) -> Watermark | None:

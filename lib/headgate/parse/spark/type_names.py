@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headgate.parse.spark.words import split
+from headgate.parse.spark.words import split, whole
 
 _SQL = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 _JSON = {sql: json for json, sql in _SQL.items()}
@@ -197,9 +197,9 @@ def struct_field(text: str, depth: int = 0) -> dict[str, Any] | None:
 def interval_text(value: str, kind: str) -> str:
     """Return a literal interval as Spark prints it: microseconds in its one unit, else as it is."""
     match = _INTERVAL.match(kind)
-    if match is None or not re.fullmatch(r"-?\d+", value):
+    if match is None or (number := whole(value)) is None:
         return value
     unit = match["unit"]
-    count = int(value) / _UNITS[unit]
+    count = number / _UNITS[unit]
     text = str(int(count)) if count == int(count) else str(count)
     return f"INTERVAL '{text}' {unit.upper()}"

@@ -13,6 +13,7 @@ from typing import Any
 from headgate.parse.spark.plan import TypedColumn
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.type_names import struct_field
+from headgate.parse.spark.words import whole
 
 UNKNOWN = TypedColumn(None, None)
 Attributes = Callable[[int], TypedColumn | None]
@@ -131,8 +132,8 @@ def _literal(text: str) -> TypedColumn:
         return TypedColumn(None, True)
     if text in ("true", "false"):
         return TypedColumn("boolean", False)
-    if re.fullmatch(r"-?\d+", text):
-        return TypedColumn("integer" if abs(int(text)) < 2**31 else "long", False)
+    if (number := whole(text)) is not None:
+        return TypedColumn("integer" if abs(number) < 2**31 else "long", False)
     if re.fullmatch(r"-?\d+\.\d+", text):
         return TypedColumn(None, False)
     return TypedColumn("string", False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from headgate.parse.spark.relation import Column, Query, Relation, reached
 
-_ATTRIBUTE = re.compile(r"#(\d+)")
+_ATTRIBUTE = re.compile(r"#(\d{1,18})")
 # Attributes that no plan has: each branch makes the columns anew.
 _FIRST_OWN = 3_000_000_000
 

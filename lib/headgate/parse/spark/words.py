@@ -8,6 +8,15 @@ _OPEN, _SHUT = "([{", ")]}"
 _CUT_AT = re.compile(r"[()\[\]{},]")
 
 
+def whole(text: str) -> int | None:
+    """Return the whole number that `text` is; None for anything else.
+
+    Nothing that Spark counts or measures has more than 40 digits, and only ASCII ones are its own.
+    """
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdecimal() and text.isascii() and len(text) <= 40 else None
+
+
 def split(text: str) -> list[str]:
     """Return the parts of `text` between commas that stand in no bracket."""
     parts, depth, start = [], 0, 0
