@@ -22,7 +22,7 @@ from pyspark.sql import functions as f
 
 import headgate
 
-TURNS, BATCHES, SKIPPED, WARM_UP = 8, 15, 8, 30
+TURNS, BATCHES, SKIPPED, WARM_UP = 8, 15, 5, 30
 SETTINGS = {
     "spark.driver.memory": "800m",
     "spark.driver.host": "127.0.0.1",
@@ -53,7 +53,9 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
     for turn in range(2 * TURNS):
         watched = turn % 2 == 1
         with headgate.watch(spark, home / "watch") if watched else nullcontext():
-            # A watch begins with the plan, once a run: what lasts is measured, on both sides.
+            # A watch begins with the plan, once a run: what lasts is measured.
+            if watched:
+                _told_plans(home, turn // 2 + 1)
             _batches(query, SKIPPED)
             before = time.process_time()
             times[watched] += _batches(query, BATCHES)
@@ -86,6 +88,19 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
         met=extra <= middle * 0.01,
         peer_is="the median batch",
     )
+
+
+def _told_plans(home: Path, count: int) -> None:
+    """Wait until so many plans were told, one by each watch so far."""
+    deadline = time.monotonic() + 60
+    while _plans(home) < count:
+        if time.monotonic() > deadline:
+            raise SystemExit("no plan was told")
+        time.sleep(0.2)
+
+
+def _plans(home: Path) -> int:
+    return sum(f.read_text().count('"event":"plan"') for f in (home / "watch").glob("*.jsonl"))
 
 
 def _fastest(durations: list[float]) -> float:
