@@ -168,8 +168,15 @@ def install_packages() -> None:
     say("installing the Python packages into .venv (the first time takes a minute)")
     if not (install_with_uv() or install_with_pip()):
         stop("the Python packages could not be installed, for the reason above; run it again")
+    compile_commands()
     write(packages_stamp(), "\n".join(key) + "\n")
     begun_mark().unlink()
+
+
+def compile_commands() -> None:
+    """Write the bytecode of what each command imports: where Python may write none, too."""
+    packages = [p for name in ("click", "rich") for p in VENV.glob(f"lib/*/site-packages/{name}")]
+    run(BIN / "python", "-m", "compileall", "-q", ROOT / "lib", *packages, log=CACHE / "pyc.log")
 
 
 def make_venv() -> None:
