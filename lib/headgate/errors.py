@@ -4,6 +4,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ParseError                       the input text is not what the parser reads
 │   └── SelectorError                a landscape selector: at which position, what was expected
 ├── EvidenceError                    a path or a name is no evidence that can be read
+│   └── QueryChoiceError             it holds several queries, or none that was asked for
 ├── RegistryError                    headgate.toml is wrong
 ├── ConfigError                      a setting is none that its client takes
 ├── SetupError                       something that the set-up brings is missing here
@@ -21,6 +22,8 @@ HeadgateError                        exit 2 on the command line unless said othe
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class HeadgateError(Exception):
@@ -50,6 +53,21 @@ class SelectorError(ParseError):
 
 class EvidenceError(HeadgateError):
     """A path or a name is no evidence that can be read; the message lists what was tried."""
+
+
+class QueryChoiceError(EvidenceError):
+    """Which query is meant is open: `sentence` says why, `listed` has a line for each query.
+
+    `of_plans` where the lines name plans, which may say nothing of whose they are.
+    """
+
+    def __init__(
+        self, sentence: str, listed: Sequence[str] = (), *, of_plans: bool = False
+    ) -> None:
+        super().__init__("\n".join((f"{sentence}:" if listed else sentence, *listed)))
+        self.sentence = sentence
+        self.listed = tuple(listed)
+        self.of_plans = of_plans
 
 
 class RegistryError(HeadgateError):

@@ -83,3 +83,21 @@ def test_a_terminal_without_our_signs_gets_the_rest(form):
         check=True,
     )
     assert b"stream_join" in done.stdout
+
+
+def test_what_would_steer_a_terminal_is_not_said(tmp_path):
+    folder = tmp_path / "a\x1b[31m\nb"
+    folder.mkdir()
+    (folder / "plan.txt").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
+    (folder / "notes\x1b]0;x\x07.md").write_text("hello\n")
+    for place, code in ((folder, 0), (folder / "notes\x1b]0;x\x07.md", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "headgate.cli.main", "topology", str(place)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code
+        (line,) = done.stderr.splitlines()
+        assert "notes" in line
+        assert "\x1b" not in done.stderr + done.stdout

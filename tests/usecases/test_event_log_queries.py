@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from event_logs import COMPACTED, PLAIN, ROOT, said
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.gateway.event_log_files import event_log_of
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import Piece, PieceKind
@@ -65,10 +65,57 @@ def _iso(at: datetime) -> str:
 
 
 def test_several_queries_need_a_choice_and_are_all_listed():
-    with pytest.raises(EvidenceError, match="holds 3 queries, say which with --query: orders, "):
+    with pytest.raises(QueryChoiceError, match="holds 3 queries, say which with --query:") as error:
         read_version([LOG])
-    with pytest.raises(EvidenceError, match="no query 'x' in the evidence; it has orders"):
+    # The query that was seen last stands first: 14:40:30, 14:40:28, 14:40:25 in the log.
+    names = [line.split("  ")[0] for line in error.value.listed]
+    assert names == ["(no name)", "copies <b>🧵", "orders"]
+    told = "failed   11 batches  last seen 2026-11-21T14:40:25.868Z"
+    assert error.value.listed[2].endswith(told)
+    with pytest.raises(QueryChoiceError, match="no query 'x' in the evidence; it has:") as error:
         read_version([LOG], query="x")
+    assert len(error.value.listed) == 3
+
+
+def test_of_many_queries_those_seen_last_are_listed():
+    with pytest.raises(QueryChoiceError, match="holds 104 queries") as error:
+        read_version([MANY])
+    assert len(error.value.listed) == 21
+    assert error.value.listed[-1] == "and 84 more"
+    seen = [line.rpartition(" ")[2] for line in error.value.listed[:-1]]
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_the_beginning_of_an_id_is_enough():
+    (known,) = [r.id for r in list_queries([MANY]) if r.id.startswith("f8aa")]
+    for read in (read_version, read_history, read_progress):
+        assert read([MANY], query="F8aa") == read([MANY], query=known)
+    with pytest.raises(QueryChoiceError, match="no query 'f8a'"):
+        read_version([MANY], query="f8a")
+
+
+def test_the_beginning_of_several_ids_is_not(tmp_path: Path):
+    (report, *_) = said("copies")["progress"]
+    reports = [{**report, "id": i} for i in ("abcd-1", "abcd-2", "other")]
+    file = tmp_path / "progress.json"
+    file.write_text(json.dumps(reports))
+    with pytest.raises(QueryChoiceError, match="2 queries have an id that begins") as error:
+        read_version([str(file)], query="abcd")
+    assert ["abcd-" in line for line in error.value.listed] == [True, True]
+    assert read_version([str(file)], query="abcd-2").query_id == "abcd-2"
+
+
+def test_the_beginning_of_an_id_in_plans_is_enough(tmp_path: Path):
+    for number, source in enumerate(("a", "b")):
+        known = f"{number}ade1234-0000-4000-8000-000000000000"
+        (tmp_path / f"{source}.txt").write_text(
+            "== Analyzed Logical Plan ==\n"
+            f"WriteToMicroBatchDataSource Console, {known}, Append, 1\n"
+            f"+- Relation [{source}#1] json\n"
+        )
+    one, other = (read_version([str(tmp_path)], query=q) for q in ("1ade", "0ade"))
+    assert one == read_version([str(tmp_path)], query="1ade1234-0000-4000-8000-000000000000")
+    assert one.topology != other.topology
 
 
 def test_a_query_is_chosen_by_name_or_id():

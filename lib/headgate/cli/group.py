@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 import click
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, QueryChoiceError
+from headgate.views.plain_text import harmless
 
 DEBUG = "HEADGATE_DEBUG"
 _INTERRUPTED = 130
@@ -112,11 +113,19 @@ def _guarded(run: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return _BROKEN_PIPE
     except HeadgateError as error:
-        return _say(str(error), error.exit_code)
+        return _say(_told(error), error.exit_code)
     except Exception as error:
-        reason = " ".join(str(error).split()) or "no message"
+        reason = harmless(" ".join(str(error).split())) or "no message"
         return _say(f"unexpected {type(error).__name__}: {reason}", 2, hint=True)
     return result if isinstance(result, int) else 0
+
+
+def _told(error: HeadgateError) -> str:
+    """Return the message; names and paths in it may hold what would steer a terminal."""
+    if not isinstance(error, QueryChoiceError):
+        return harmless(str(error))
+    head, *listed = str(error).split("\n")
+    return "\n".join((harmless(head), *(f"  {harmless(line)}" for line in listed)))
 
 
 def _say(message: str, code: int, *, hint: bool = False) -> int:

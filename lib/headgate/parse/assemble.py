@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.version import Evidence, Version
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
@@ -248,14 +248,14 @@ def _chosen(
     told |= {q.id: q.name or q.id for q in logs}
     if query is not None or len(known) != 1 or not known.keys() & told.keys():
         known |= told
-    names = ", ".join(" ".join(n.split()) for n in known.values())
+    names = [" ".join(n.split()) for n in known.values()]
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:
-            raise EvidenceError(f"no query {query!r} in the evidence; it has {names}")
+            raise QueryChoiceError(f"no query {query!r} in the evidence; it has", names)
     elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1 or logs):
-        raise EvidenceError(
-            f"the evidence holds {len(known)} queries, say which with --query: {names}"
+        raise QueryChoiceError(
+            f"the evidence holds {len(known)} queries, say which with --query", names
         )
     else:
         meant = set(known)

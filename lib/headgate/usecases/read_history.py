@@ -18,6 +18,7 @@ from headgate.parse.spark.event_log_version import (
 )
 from headgate.parse.spark.watch import Watched
 from headgate.parse.version_file import fingerprint
+from headgate.usecases.choose_query import chosen_version, full_id
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import gather
 
@@ -35,7 +36,8 @@ def read_history(
     if stored := _stored(evidence, context):
         return stored
     found = gather(evidence, context=context)
-    newest = assemble(found, query=query)
+    query = full_id(found, query)
+    newest = chosen_version(found, query)
     runs = list(_runs(found, query, newest))
     if not runs:
         return (newest,)

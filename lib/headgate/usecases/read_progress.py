@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
-from headgate.errors import EvidenceError
+from headgate.errors import QueryChoiceError
 from headgate.model.progress import BatchProgress
 from headgate.parse.assemble import Gathered, logs_of
 from headgate.parse.recognise import PieceKind
 from headgate.parse.spark import progress
 from headgate.parse.spark.event_log_version import queries
+from headgate.usecases.choose_query import SHORTEST, full_id, listing
 from headgate.usecases.context import Context
+from headgate.usecases.query_rows import queries_of
 from headgate.usecases.read_version import gather
 
 MOST = 20_000
@@ -34,7 +36,7 @@ def read_progress(
     chooser = _Chooser(query)
     found = gather(evidence, context=context, keep=chooser.keep)
     batches = [b for r in _reports(found) if (b := _read(r)) is not None]
-    ids = _meant(found, batches, query)
+    ids = _meant(found, batches, full_id(found, query))
     once = {(b.run_id, b.batch, b.at): b for b in batches if b.query_id in ids}
     return tuple(sorted(once.values(), key=lambda b: b.at)[-most:])
 
@@ -49,7 +51,8 @@ class _Chooser:
     def keep(self, query_id: str, name: str | None) -> bool:
         """Whether the reports of this query are asked for."""
         if self._query is not None:
-            return self._query in (query_id, name)
+            begins = len(self._query) >= SHORTEST and query_id.startswith(self._query.lower())
+            return begins or self._query in (query_id, name)
         self._first = self._first or query_id
         return query_id == self._first
 
@@ -88,16 +91,12 @@ def _meant(found: Gathered, batches: Sequence[BatchProgress], query: str | None)
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:
-            raise EvidenceError(f"no query {query!r} in the evidence; it has {_listed(known)}")
+            sentence = f"no query {query!r} in the evidence; it has"
+            raise QueryChoiceError(sentence, listing(queries_of(found)))
         return meant
     if len(known) > 1 and len(checkpoints) == 1:
         return checkpoints
     if len(known) > 1:
-        raise EvidenceError(
-            f"the evidence holds {len(known)} queries, say which with --query: {_listed(known)}"
-        )
+        sentence = f"the evidence holds {len(known)} queries, say which with --query"
+        raise QueryChoiceError(sentence, listing(queries_of(found)))
     return set(known)
-
-
-def _listed(known: dict[str, str | None]) -> str:
-    return ", ".join(" ".join((name or i).split()) for i, name in known.items())

@@ -28,10 +28,11 @@ from headgate.gateway.evidence_files import (
 )
 from headgate.gateway.watch_files import read_watch_files, watch_parts
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.assemble import Gathered
 from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
 from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
 from headgate.parse.spark.sink_log import FOLDER, read_sink_log
+from headgate.usecases.choose_query import chosen_version
 from headgate.usecases.context import Context
 from headgate.usecases.read_watch import TOPIC, read_topic
 
@@ -54,7 +55,7 @@ def read_version(
     stored, UnreachableError where a remote file system does not answer.
     """
     found = gather(evidence, context=context)
-    return assemble(found, query=query)
+    return chosen_version(found, query)
 
 
 def gather(

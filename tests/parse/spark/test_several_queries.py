@@ -36,9 +36,9 @@ def test_two_queries_are_two_whether_in_one_text_or_in_two(form, first, second):
 def test_the_error_lists_names_places_and_ends():
     with pytest.raises(EvidenceError) as raised:
         read(text("window", "query_extended") + text("stream_join", "query_simple"))
-    assert "window (f0:2, HashAggregate, FileScan); " in str(raised.value)
+    assert "window (f0:2, HashAggregate, FileScan)\n" in str(raised.value)
     assert "plan-2 (f0:40, StreamingSymmetricHashJoin, FileScan)" in str(raised.value)
-    with pytest.raises(EvidenceError, match="no query 'other' in the evidence; it has plans of "):
+    with pytest.raises(EvidenceError, match="no query 'other' in the evidence; it has plans of:"):
         read(text("window", "query_extended"), text("stream_join", "df_simple"), query="other")
 
 

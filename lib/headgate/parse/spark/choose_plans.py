@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from headgate.errors import EvidenceError
+from headgate.errors import QueryChoiceError
 from headgate.parse.spark.anchors import SINK, Anchor
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.identity import Identity, identity_of
@@ -203,15 +203,16 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
             if query in (group.identity.query_id, group.identity.name, f"plan-{number}"):
                 return group
     names = [_label(n, g) for n, g in enumerate(groups, 1)]
-    listed = "; ".join(names[:_MOST_LISTED])
-    more = f"; and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    listed = names[:_MOST_LISTED]
+    if more := len(names) - len(listed):
+        listed.append(f"and {more} more")
     if query is None or query in others:
         told = "" if query is None else f", none of which says that it is of {query}"
-        raise EvidenceError(
-            f"the evidence holds plans of {len(groups)} queries{told}; say which with --query:"
-            f" {listed}{more}"
-        )
-    raise EvidenceError(f"no query {query!r} in the evidence; it has plans of {listed}{more}")
+        plans = f"the evidence holds plans of {len(groups)} queries{told}"
+        sentence = f"{plans}; say which with --query"
+        raise QueryChoiceError(sentence, listed, of_plans=True)
+    sentence = f"no query {query!r} in the evidence; it has plans of"
+    raise QueryChoiceError(sentence, listed, of_plans=True)
 
 
 def _label(number: int, group: _Group) -> str:

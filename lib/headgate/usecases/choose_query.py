@@ -1,0 +1,82 @@
+"""Say which query of the evidence is meant: by its name, its id, or the beginning of its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headgate.errors import QueryChoiceError
+from headgate.model.version import Version
+from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.recognise import PieceKind
+from headgate.parse.spark.choose_plans import printed
+from headgate.parse.spark.identity import identity_of
+from headgate.usecases.query_rows import QueryRow, queries_of
+from headgate.views.plain_text import harmless, width
+
+SHORTEST = 4
+"""Characters of an id that are enough where one id alone begins so."""
+_MOST_LISTED = 20
+_SEVERAL = "say which with --query NAME, ID or the first characters of an ID"
+
+
+def chosen_version(found: Gathered, query: str | None) -> Version:
+    """Return the version of the query that is meant; QueryChoiceError where that is open."""
+    meant = full_id(found, query)
+    try:
+        return assemble(found, query=meant)
+    except QueryChoiceError as error:
+        if error.of_plans:
+            raise
+        raise QueryChoiceError(error.sentence, listing(queries_of(found))) from error
+
+
+def full_id(found: Gathered, query: str | None) -> str | None:
+    """Return the id that `query` begins, else `query` itself: a name, an id, `plan-2`, or unknown.
+
+    QueryChoiceError where several ids begin so.
+    """
+    if query is None or len(query) < SHORTEST:
+        return query
+    rows = queries_of(found)
+    known = {row.id: row.name for row in rows} | dict(_planned(found))
+    if query in known or query in known.values():
+        return query
+    begun = [i for i in known if i.startswith(query.lower())]
+    if len(begun) > 1:
+        sentence = f"{len(begun)} queries have an id that begins with {query!r}; {_SEVERAL}"
+        raise QueryChoiceError(sentence, listing([r for r in rows if r.id in begun]))
+    return begun[0] if begun else query
+
+
+def _planned(found: Gathered) -> Iterator[tuple[str, str | None]]:
+    """Yield ids and names that plans of running queries carry."""
+    for piece in found.pieces:
+        if piece.kind is PieceKind.EXPLAIN:
+            for one in printed(piece.value, piece.path):
+                identity = identity_of(one.plans)
+                if identity.query_id:
+                    yield identity.query_id, identity.name
+
+
+def listing(rows: Sequence[QueryRow]) -> tuple[str, ...]:
+    """Return a line for each query, the one seen last first, and how many there are beyond 20."""
+    newest = sorted(rows, key=lambda r: r.last_seen or "", reverse=True)
+    cells = [_cells(r) for r in newest[:_MOST_LISTED]]
+    widths = [max(map(width, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+    more = len(rows) - len(cells)
+    return (*lines, *([f"and {more} more"] if more else []))
+
+
+def _cells(row: QueryRow) -> tuple[str, ...]:
+    count = "batches not told" if row.batches is None else f"{row.batches} batches"
+    return (
+        harmless(row.name or "(no name)"),
+        harmless(row.id),
+        row.state,
+        "1 batch" if row.batches == 1 else count,
+        f"last seen {row.last_seen}" if row.last_seen else "",
+    )
