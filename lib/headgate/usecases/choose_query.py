@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from headgate.errors import QueryChoiceError
 from headgate.model.version import Version
@@ -10,8 +11,10 @@ from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import PieceKind
 from headgate.parse.spark.choose_plans import printed
 from headgate.parse.spark.identity import identity_of
-from headgate.usecases.query_rows import QueryRow, queries_of
 from headgate.views.plain_text import harmless, width
+
+if TYPE_CHECKING:
+    from headgate.usecases.query_rows import QueryRow
 
 SHORTEST = 4
 """Characters of an id that are enough where one id alone begins so."""
@@ -27,7 +30,14 @@ def chosen_version(found: Gathered, query: str | None) -> Version:
     except QueryChoiceError as error:
         if error.of_plans:
             raise
-        raise QueryChoiceError(error.sentence, listing(queries_of(found))) from error
+        raise QueryChoiceError(error.sentence, listing(_rows(found))) from error
+
+
+def _rows(found: Gathered) -> Sequence[QueryRow]:
+    # What reads event logs is imported where somebody has to choose.
+    from headgate.usecases.query_rows import queries_of
+
+    return queries_of(found)
 
 
 def full_id(found: Gathered, query: str | None) -> str | None:
@@ -37,7 +47,7 @@ def full_id(found: Gathered, query: str | None) -> str | None:
     """
     if query is None or len(query) < SHORTEST:
         return query
-    rows = queries_of(found)
+    rows = _rows(found)
     known = {row.id: row.name for row in rows} | dict(_planned(found))
     if query in known or query in known.values():
         return query
