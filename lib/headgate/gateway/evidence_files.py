@@ -13,7 +13,7 @@ from typing import BinaryIO, Protocol, TypeVar
 from headgate.errors import EvidenceError, UnreachableError
 from headgate.gateway.addresses import is_uri as is_uri
 from headgate.gateway.addresses import without_secret
-from headgate.gateway.local_files import LocalFiles
+from headgate.gateway.local_files import PATIENCE_S, LocalFiles
 
 LARGEST = 256 << 20
 _AT_ONCE = 16
@@ -74,6 +74,8 @@ def find(location: str, settings: Settings | None = None) -> Place | None:
         is_folder = files.is_folder(path)
         if is_folder is None:
             return None
+        if isinstance(files, LocalFiles) and not is_folder:
+            files = LocalFiles(PATIENCE_S)
         return Place(files, path, without_secret(location), is_folder)
 
 
@@ -128,7 +130,7 @@ def _listed(place: Place, relative: str) -> list[tuple[str, bool]]:
 def read(place: Place, most: int = LARGEST) -> bytes:
     """Return a file's bytes; EvidenceError where it is larger than `most`."""
     with _errors(place.name), place.files.opened(place.path) as stream:
-        data: bytes = stream.read(most + 1)
+        data: bytes = stream.read(most + 1) or b""
     if len(data) > most:
         raise EvidenceError(f"{place.name} is larger than {most >> 20} MiB")
     return data
