@@ -18,6 +18,11 @@ CASES = [
     ("-v#1", "-(v)"),
     ("(k#1 = hello world)", "(k = hello world)"),
     ("NOT (k#1 IN (a,b))", "NOT (k IN [a, b])"),
+    ("(NOT (a#1 = b) AND (c#2 >= 3))", "(NOT (a = b) AND (c >= 3))"),
+    ("(NOT k#1 IN (a,b) AND (c#2 >= 3))", "(NOT (k IN [a, b]) AND (c >= 3))"),
+    ("(k#1 IN (a,b) AND isnotnull(c#2))", "((k IN [a, b]) AND isnotnull(c))"),
+    ("(k#1 LIKE a% OR NOT k#1 LIKE %b)", "((k LIKE a%) OR NOT (k LIKE %b))"),
+    ("(NOT flag#1 = other#2)", "(NOT flag = other)"),
     ("cast(v#1 as decimal(10,2))", "cast(v as decimal(10,2))"),
     ("cast(s#1 as struct<a:int,b:map<string,int>>)", "cast(s as struct<a:int,b:map<string,int>>)"),
     ("cast(0 as bigint)", "0"),
@@ -44,6 +49,11 @@ def test_attributes_are_replaced_by_what_they_stand_for():
 
 def test_conjuncts_come_in_order():
     assert [c.text for c in conjuncts(parse("((a#1 AND b#2) AND c#3)"))] == ["a", "b", "c"]
+
+
+def test_not_reaches_no_further_than_its_own_operand():
+    found = parse("(NOT (a#1 = b) AND (c#2 >= 3))")
+    assert [c.text for c in conjuncts(found)] == ["NOT (a = b)", "(c >= 3)"]
 
 
 WINDOW = (

@@ -64,3 +64,19 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     version = read(old + new)
     assert version.stateful == read(new).stateful
     assert "the query's plan changed: the last one is used, f0:2 not" in version.warnings
+
+
+def test_filters_that_spark_joins_in_another_order_are_one_query():
+    """As Spark 4.2 printed one filter before the start and in a batch."""
+    before = (
+        "== Physical Plan ==\nFilter (isnotnull(a#1) AND ((NOT (a#1 = x) AND (b#2 >= 3))"
+        " AND isnotnull(b#2)))\n+- StreamingRelation kafka, [a#1, b#2]\n"
+    )
+    running = (
+        "== Physical Plan ==\nFilter (((isnotnull(a#1) AND NOT (a#1 = x)) AND (b#2 >= 3))"
+        " AND isnotnull(b#2))\n+- MicroBatchScan[a#1, b#2] class org.apache.spark.sql.kafka010"
+        ".KafkaSourceProvider$KafkaScan\n"
+    )
+    assert len(read(before, running).topology.nodes) == len(read(running).topology.nodes)
+    with pytest.raises(EvidenceError, match="plans of 2 queries"):
+        read(before, running.replace("NOT (a#1 = x)", "(a#1 = x)"))

@@ -46,6 +46,8 @@ OPERATORS = frozenset(
         "RLIKE",
     ]
 )
+# Spark prints these without brackets of their own, all other operators with them.
+_BARE = frozenset(["IN", "INSET", "LIKE", "ILIKE", "RLIKE"])
 _PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
 # A name that analysis has not resolved yet has a quote before it.
 _UNRESOLVED = re.compile(r"^'(?=[^\W\d][^']*$)")
@@ -224,7 +226,7 @@ def _reduce(atoms: list[Term | str]) -> Term:
     match atoms[0]:
         case "CASE":
             return rewrite(term("case", "", _case(atoms)))
-        case "NOT":
+        case "NOT" if _operator(atoms) is None:
             return term("not", "", (_reduce(atoms[1:]),))
         case "distinct":
             return term("distinct", "", (_reduce(atoms[1:]),))
@@ -240,12 +242,24 @@ def _reduce(atoms: list[Term | str]) -> Term:
 
 
 def _binary(atoms: list[Term | str]) -> Term | None:
-    for position in range(1, len(atoms) - 1):
-        name = atoms[position]
-        if isinstance(name, str) and name in OPERATORS:
-            sides = (_reduce(atoms[:position]), _reduce(atoms[position + 1 :]))
-            return rewrite(term("binary", name, sides))
-    return None
+    position = _operator(atoms)
+    if position is None:
+        return None
+    sides = (_reduce(atoms[:position]), _reduce(atoms[position + 1 :]))
+    return rewrite(term("binary", str(atoms[position]), sides))
+
+
+def _operator(atoms: list[Term | str]) -> int | None:
+    """Return where the operator stands that holds the words together, None where there is none.
+
+    A bracket holds one operator, but for the bare ones and `NOT`, which bind more closely:
+    `(NOT a IN (1) AND b)` is `((NOT (a IN (1))) AND b)`, as `NOT (a AND b)` has brackets.
+    """
+    places = [n for n in range(1, len(atoms) - 1) if atoms[n] in OPERATORS]
+    if not places or atoms[places[0]] not in _BARE:
+        return next(iter(places), None)
+    joints = (n for n in places if atoms[n] in ("AND", "OR"))
+    return next(joints, None if atoms[0] == "NOT" else places[0])
 
 
 def _raw(atoms: list[Term | str]) -> Term:
