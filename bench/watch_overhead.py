@@ -3,6 +3,8 @@
 One query runs all the time, as fast as it can; the watch is put on and taken off every so many
 batches, so that warm-up and noise of the machine hit both alike. The peer is the same query,
 unwatched. Spark tells durations in whole milliseconds, so the fastest quarter's mean is compared.
+Where the unwatched turns differ among themselves by more than the goal, the comparison decides
+nothing on this machine, and the row says so.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
     query = _query(spark, home)
     _batches(query, WARM_UP)
     times: dict[bool, list[float]] = {True: [], False: []}
+    alone: list[list[float]] = []
     cpu: dict[bool, float] = {True: 0.0, False: 0.0}
     for turn in range(2 * TURNS):
         watched = turn % 2 == 1
@@ -58,17 +61,20 @@ def _rows(spark: SparkSession, home: Path) -> Iterator[Row]:
                 _told_plans(home, turn // 2 + 1)
             _batches(query, SKIPPED)
             before = time.process_time()
-            times[watched] += _batches(query, BATCHES)
+            found = _batches(query, BATCHES)
+            times[watched] += found
+            alone += [] if watched else [found]
             cpu[watched] += time.process_time() - before
     query.stop()
     assert list((home / "watch").glob("*.jsonl")), "nothing was watched"
+    noise = _noise(alone)
     least, plain = _fastest(times[True]), _fastest(times[False])
     yield Row(
         subject="a micro-batch, mean of the fastest quarter",
         ours=least,
         peer=plain,
-        goal="under 1 % more",
-        met=least <= plain * 1.01,
+        goal=f"under 1 % more; unwatched turns differ by {noise:.1%} among themselves",
+        met=least <= plain * 1.01 if noise <= 0.01 else None,
         peer_is="the same query, unwatched",
     )
     middle = statistics.median(times[False])
@@ -101,6 +107,12 @@ def _told_plans(home: Path, count: int) -> None:
 
 def _plans(home: Path) -> int:
     return sum(f.read_text().count('"event":"plan"') for f in (home / "watch").glob("*.jsonl"))
+
+
+def _noise(turns: list[list[float]]) -> float:
+    """Return by how much every other unwatched turn differs from the rest, as a share."""
+    one, other = (_fastest([d for turn in turns[i::2] for d in turn]) for i in (0, 1))
+    return abs(one - other) / min(one, other)
 
 
 def _fastest(durations: list[float]) -> float:
