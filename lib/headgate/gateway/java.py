@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +17,30 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """`path` is as it is started (`java` where JAVA_HOME is not set), `major` is 17, 21, ..."""
+    """`path` is as it is started, `major` is 17, 21, ..."""
 
     path: str
     major: int
 
 
+def java() -> str:
+    """Return the path of JAVA_HOME's Java, else of the one on PATH; SetupError where none is.
+
+    A JAVA_HOME without a Java is an error, although PATH might have one: PySpark takes no other.
+    """
+    if home := os.environ.get("JAVA_HOME"):
+        path = Path(home) / "bin" / "java"
+        if not path.exists():
+            raise SetupError(f"JAVA_HOME is {home}, which has no bin/java: correct or unset it")
+        return str(path)
+    if found := shutil.which("java"):
+        return found
+    raise SetupError("there is no Java here: install Java 17 or newer, or set JAVA_HOME")
+
+
 def read_java() -> Java:
-    """Ask JAVA_HOME's Java, else the one on PATH, for its version; SetupError if none answers."""
-    home = os.environ.get("JAVA_HOME")
-    path = str(Path(home) / "bin" / "java") if home else "java"
+    """Ask the Java that is taken for its version; SetupError if none answers."""
+    path = java()
     try:
         done = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -9,7 +9,6 @@ that started the child ends, and a page's thread does after each draw.
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.errors import HeadgateError, RefusedError, SetupError, StepError, UnreachableError
+from headgate.gateway.java import java
 from headgate.gateway.kafka_java_config import java_config
 from headgate.gateway.kafka_java_streams import subtopologies
 from headgate.gateway.kafka_topics import TopicPart
@@ -146,9 +146,7 @@ class JavaAdmin:
                 classpath=self._class_path,
                 javaopts=JVM,
                 die_on_exit=True,
-                redirect_stdout=subprocess.DEVNULL,
-                redirect_stderr=subprocess.DEVNULL,
-                java_path=None,
+                java_path=java(),
                 enable_auth=True,
                 return_proc=True,
             )

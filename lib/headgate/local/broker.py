@@ -14,8 +14,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headgate.errors import SetupError, UnreachableError
+from headgate.gateway.java import java
 from headgate.local.jars import broker_class_path
-from headgate.local.java import java
 from headgate.local.ports import LOOPBACK, free_port
 from headgate.local.processes import Child, Program
 from headgate.local.supervise import Supervisor
