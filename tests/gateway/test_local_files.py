@@ -34,7 +34,7 @@ def test_a_pipe_whose_writer_comes_late_is_read(pipe):
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
-    assert len(read_version([str(pipe)]).topology.nodes) == 1
+    assert len(read_version([str(pipe)]).topology.nodes) == 2
     writer.join(10)
 
 
@@ -49,7 +49,7 @@ def test_a_shells_own_pipe_is_waited_for(monkeypatch):
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
-    assert len(read_version([f"/dev/fd/{reader}"]).topology.nodes) == 1
+    assert len(read_version([f"/dev/fd/{reader}"]).topology.nodes) == 2
     thread.join(10)
     os.close(reader)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.version import Evidence, Version
+from headgate.parse.few_warnings import few
 from headgate.parse.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
@@ -60,7 +61,7 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
             made[0] = completed(made[0], version, path)
     if not made:
         raise EvidenceError("no evidence was given")
-    return made[0]
+    return replace(made[0], warnings=few(made[0].warnings))
 
 
 def _made(found: Gathered, query: str | None) -> list[Version]:

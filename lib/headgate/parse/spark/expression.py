@@ -53,6 +53,8 @@ _PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
 _UNRESOLVED = re.compile(r"^'(?=[^\W\d][^']*$)")
 _MOST_WORDS = 60
 Resolve = Callable[[int, str], Term | None]
+# No query is written so; what is, would cost minutes.
+_MOST_BRACKETS = 20_000
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
     if match := _COLUMN.match(text):
         number, name = int(match["id"]), match["name"]
         return look(number, name) or term("attribute", name, id=number)
+    if text.count("(") + text.count("[") > _MOST_BRACKETS:
+        return term("raw", text)
     stack = [_Frame("", None, 0)]
     end = -1
     for match in _TOKEN.finditer(text):

@@ -17,6 +17,7 @@ MODES = frozenset(("Append", "Update", "Complete"))
 TIMEOUTS = frozenset(("NoTimeout", "ProcessingTimeTimeout", "EventTimeTimeout"))
 TIME_MODES = frozenset(("NoTime", "ProcessingTime", "EventTime"))
 INTERFACES = {"pandas": "pandas", "python_row": "row"}
+_LONGEST_NAME = 100
 _OBJECT = re.compile(r"^(?P<column>obj#\d+): ")
 _INSTANCE = re.compile(r"^[\w.$]+@[0-9a-f]+$")
 _WATERMARK = re.compile(r"(?P<column>\S+#\d+\S*): [\w<>:,]+, (?P<delay>.+)$")
@@ -204,7 +205,8 @@ def sink(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 def unknown(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """Whatever has no known name becomes a node, never an error."""
-    builder.warnings.append(f"line {node.line}: operator {node.name!r} is not known")
+    name = node.name[:_LONGEST_NAME]
+    builder.warnings.append(f"line {node.line}: operator {name!r} is not known")
     return builder.add(over(node, "unknown", inputs, builder))
 
 
