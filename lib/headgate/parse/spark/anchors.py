@@ -130,11 +130,11 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     match relation.kind:
         case "project":
             inlet.computed.update({name: t.text for name, t in facts.computed})
-            _note_functions(inlet, (c.text or "" for c in relation.outputs))
+            _note_functions(inlet, [c.text for c in relation.outputs])
             pending = _through(pending, relation)
         case "filter":
             inlet.tables.update(dict.fromkeys(_tables(relation)))
-            _note_functions(inlet, (relation.condition or "",))
+            _note_functions(inlet, (relation.condition,))
             pending = [*pending, *_conditions(relation, facts)]
             # More than that in one stretch is no query that a person wrote: keep it linear.
             inlet.filters.update(dict.fromkeys(c.text for c in pending[_MOST_MOVING:]))
@@ -149,9 +149,9 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     return _Visit(relation.inputs[0], visit.anchor, visit.slot, pending)
 
 
-def _note_functions(inlet: Inlet, texts: Iterable[str]) -> None:
+def _note_functions(inlet: Inlet, texts: Iterable[str | None]) -> None:
     for text in texts:
-        if ")#" in text:
+        if text and ")#" in text:
             inlet.user_functions.update(dict.fromkeys(python_calls(text)))
 
 

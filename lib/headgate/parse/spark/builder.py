@@ -72,11 +72,11 @@ def over(
     """
     return Relation(
         kind=kind,
-        inputs=tuple(b.relation for b in inputs),
+        inputs=tuple([b.relation for b in inputs]),
         outputs=builder.outputs(inputs[0]) if outputs is None else outputs,
         condition=condition,
         streaming=node.streaming,
         name=node.name,
-        exchanges=tuple(b.exchange for b in inputs),
+        exchanges=tuple([b.exchange for b in inputs]),
         line=node.line,
     )

@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from headgate.parse.spark.rewrite import rewrite
 from headgate.parse.spark.term import Term, term
 
-_TOKEN = re.compile(r"\s+|[()\[\]{},]|[^\s()\[\]{},]+")
+_TOKEN = re.compile(r"[()\[\]{},]|[^\s()\[\]{},]+")
 _ATTRIBUTE = re.compile(
     r"^(?P<minus>-?)(?P<name>[^#]*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?(?P<path>(?:\.[^.#]+)*)$"
 )
 # By far the most expressions are no more than a column.
 _COLUMN = re.compile(r"^(?P<name>[A-Za-z_]\w*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?$")
+# By far the most others are a function of one, `isnotnull(k#1)`, or that in normal form.
+_CALL = re.compile(
+    r"^(?P<head>[A-Za-z_]\w*)\((?:(?P<name>[A-Za-z_]\w*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?"
+    r"|(?P<word>[^\s()\[\]{},#']+))\)$"
+)
 _AFTER = re.compile(r"^(?:#(?P<id>\d{1,18})L?(?:-T\d+ms)?)?(?P<path>(?:\.[^.#]+)*)$")
 _REFERENCE = re.compile(r"#(\d{1,18})")
 _CLOSE = {")": "(", "]": "[", "}": "{"}
@@ -84,14 +89,15 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
     if match := _COLUMN.match(text):
         number, name = int(match["id"]), match["name"]
         return look(number, name) or term("attribute", name, id=number)
+    if (match := _CALL.match(text)) and match["head"] not in OPERATORS and match["word"] != "as":
+        return _call(match, look)
     if text.count("(") + text.count("[") > _MOST_BRACKETS:
         return term("raw", text)
     stack = [_Frame("", None, 0)]
     end = -1
     for match in _TOKEN.finditer(text):
-        token, start = match.group(), match.start()
-        if token.isspace():
-            continue
+        token = match.group()
+        start, stop = match.span()
         frame = stack[-1]
         if frame.cast_at is not None and _in_type(frame, token):
             pass
@@ -105,11 +111,20 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
         elif start == end and _continues(frame, token, look):
             pass
         else:
-            _word(frame, token, match.end(), look)
-        end = match.end()
+            _word(frame, token, stop, look)
+        end = stop
     while len(stack) > 1:
         _close(stack, ")", text, len(text))
     return _finish(stack[0])
+
+
+def _call(match: re.Match[str], look: Resolve) -> Term:
+    """Return a call of one column or one word."""
+    head, name, number, word = match.groups()
+    if word is not None:
+        return rewrite(term("call", head, (term("literal", word),)))
+    found = look(int(number), name) or term("attribute", name, id=int(number))
+    return rewrite(term("call", head, (found,)))
 
 
 def _in_type(frame: _Frame, token: str) -> bool:
@@ -179,8 +194,10 @@ def _group(frame: _Frame) -> Term:
 
 def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
     """Take `#12` or `.field` that follows a bracket directly; tell whether it was that."""
+    if token[0] not in "#." or not frame.atoms or not isinstance(frame.atoms[-1], Term):
+        return False
     after = _AFTER.match(token)
-    if after is None or not frame.atoms or not isinstance(frame.atoms[-1], Term):
+    if after is None:
         return False
     last = frame.atoms.pop()
     assert isinstance(last, Term)
@@ -191,9 +208,9 @@ def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
 
 
 def _word(frame: _Frame, token: str, end: int, look: Resolve) -> None:
-    match = _ATTRIBUTE.match(token)
+    match = _ATTRIBUTE.match(token) if "#" in token else None
     if match is None:
-        token = _UNRESOLVED.sub("", token)
+        token = _UNRESOLVED.sub("", token) if token[0] == "'" else token
         if token == "as" and frame.opener == "(" and frame.head in ("cast", "try_cast"):
             frame.cast_at = end
         else:

@@ -15,6 +15,7 @@ from headgate.parse.spark.rows import refusal
 from headgate.parse.spark.sections import split_sections
 from headgate.parse.spark.streaming import settle_streaming, streaming_attributes
 from headgate.parse.spark.tree import read_section
+from headgate.parse.spark.uncollected import uncollected
 from headgate.parse.spark.unions import push_projections
 
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")
@@ -28,6 +29,7 @@ class Explained:
     refusals: tuple[str, ...] = ()
 
 
+@uncollected
 def read_explain(text: str) -> Explained:
     """Return what is in explain text; nothing where it is something else.
 

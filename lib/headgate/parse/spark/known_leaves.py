@@ -44,6 +44,8 @@ def leaf_types(query: Query) -> dict[int, TypedColumn]:
 def _known(relation: Relation) -> Mapping[str, Any]:
     if fixed := _FIXED.get(relation.extra.get("format", "")):
         return fixed
+    if "read_schema" not in relation.extra:
+        return {}
     found = from_sql(relation.extra.get("read_schema", ""))
     if not isinstance(found, dict):
         return {}

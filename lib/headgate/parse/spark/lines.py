@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 NO_RAIL = -1
+# How much longer rails are than those that were copied last before they are copied again.
+_STEP = 60
 
 
 class Line(NamedTuple):
@@ -44,7 +46,8 @@ def scan(text: str, first: int = 1) -> list[Line]:
         rail = text.find("-", at, last) - 1
         if _is_rail(text, at, rail, known):
             column = rail - at
-            known = text[at:rail]
+            if column > len(known) + _STEP or not text.startswith(known, at):
+                known = text[at:rail]
             out.append(Line(number, column, text[rail:last], at, last))
         else:
             out.append(Line(number, NO_RAIL, text[at:last], at, last))
@@ -63,7 +66,7 @@ def _is_rail(text: str, at: int, rail: int, known: str) -> bool:
     """Whether `+- ` stands at `rail` with nothing but rails before it; `known` is such a start."""
     if rail < at or text[rail] not in "+:" or not text.startswith("- ", rail + 1):
         return False
-    if text.startswith(known, at) and rail >= at + len(known):
+    if rail >= at + len(known) and text.startswith(known, at):
         at += len(known)
     before = text[at:rail]
     return not before or before.isspace() or not before.strip(" :|")

@@ -72,7 +72,9 @@ def _told_apart(relations: tuple[Relation, ...], plan: Plan) -> tuple[Relation, 
     if not plan.is_physical or not any(n.name == "StreamingRelation" for n in plan.nodes):
         return relations
     return tuple(
-        replace(r, streaming=False) if r.kind == "source" and r.streaming is None else r
+        replace(r, streaming=False, kind="static")
+        if r.kind == "source" and r.streaming is None
+        else r
         for r in relations
     )
 
@@ -111,12 +113,15 @@ _WITH_INPUTS = (LOWERINGS.keys() | TRANSPARENT) - _LEAVES_TOO
 
 def _missing(node: PlanNode, inputs: list[Below], builder: Builder) -> list[Below]:
     """Return what stands for inputs that a cut plan lacks: never a source that nobody named."""
+    given = len(inputs)
+    if given > 1:
+        return []
     wanted = 2 if node.name.endswith(_JOINS) and node.name in LOWERINGS else 1
-    if len(inputs) >= wanted:
+    if given >= wanted:
         return []
     builder.warnings.append(f"line {node.line}: an input of {node.name} is missing")
     absent = Relation(kind="unknown", name=MISSING, line=node.line)
-    return [builder.add(absent) for _ in range(wanted - len(inputs))]
+    return [builder.add(absent) for _ in range(wanted - given)]
 
 
 def _arity(node: PlanNode, given: int) -> int:
@@ -124,9 +129,8 @@ def _arity(node: PlanNode, given: int) -> int:
 
     Operators of no known name keep all that they have.
     """
-    if node.name in _MANY or (node.name not in LOWERINGS and node.name not in TRANSPARENT):
-        return given
-    return min(given, 2 if node.name.endswith(_TWO) else 1)
+    most = _TAKES.get(node.name, given)
+    return most if most < given else given
 
 
 _TWO = ("Join", "CartesianProduct", "CoGroup", "InPandas", "InArrow", "InPySpark")
@@ -139,3 +143,6 @@ _MANY = frozenset(
         "TransformWithState",
     )
 )
+_TAKES = {
+    name: 2 if name.endswith(_TWO) else 1 for name in (LOWERINGS.keys() | TRANSPARENT) - _MANY
+}

@@ -35,23 +35,22 @@ def needed(query: Query) -> tuple[Needs, ...]:
 
 
 def _of(relation: Relation, wanted: set[int]) -> Needs:
-    return frozenset(c.id for c in relation.outputs if c.id is not None and c.id in wanted)
+    return frozenset([c.id for c in relation.outputs if c.id is not None and c.id in wanted])
 
 
 def _ids(columns: tuple[Column, ...]) -> Needs:
-    return frozenset(c.id for c in columns if c.id is not None)
+    return frozenset([c.id for c in columns if c.id is not None])
 
 
 def _refs(*texts: str | None) -> Needs:
-    return frozenset().union(*(references(t) for t in texts if t))
+    return references(" ".join([t for t in texts if t]))
 
 
 def _below(relation: Relation, wanted: set[int], slot: int, below: Relation) -> Needs:
     """Return what the relation needs of its input number `slot`, besides what it passes on."""
     match relation.kind:
         case "project":
-            made = [c for c in relation.outputs if c.id in wanted or c.id is None]
-            return _refs(*(c.text for c in made))
+            return _refs(*[c.text for c in relation.outputs if c.id in wanted or c.id is None])
         case "expand":
             made = [c for c in relation.outputs if c.id in wanted]
             return _refs(*relation.functions, *(c.text for c in made))

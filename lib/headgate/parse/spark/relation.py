@@ -40,6 +40,8 @@ class Column:
         """Whether more is done than pick or rename a column."""
         if self.text is None:
             return False
+        if self.text[-1:] == ")":
+            return True
         if match := _BARE.match(self.text):
             # A Python function's call has a number too: `twice(v#1)#2`.
             return match["name"].endswith(")") and "#" in match["name"]
@@ -137,22 +139,25 @@ def column(text: str) -> Column:
 
 def begins(text: str) -> Column:
     """Return the column `name#12` as one that begins here."""
+    if " AS " not in text and (match := _BARE.match(text)):
+        return Column(int(match["id"]), match["name"])
     found = column(text)
     return Column(found.id, found.name)
 
 
 def reached(relations: Sequence[Relation], root: int) -> tuple[Relation, ...]:
     """Return what leads to the root, in the same order: a subquery's relations do not."""
-    seen: set[int] = set()
-    stack = [root] if root >= 0 else []
-    while stack:
-        index = stack.pop()
-        if index not in seen:
-            seen.add(index)
-            stack.extend(relations[index].inputs)
-    if len(seen) == len(relations):
+    seen = [False] * len(relations)
+    if root >= 0:
+        seen[root] = True
+    # Inputs come earlier: whatever leads to the root is known before it is looked at.
+    for index in range(root, -1, -1):
+        if seen[index]:
+            for below in relations[index].inputs:
+                seen[below] = True
+    if all(seen):
         return tuple(relations)
-    order = sorted(seen)
+    order = [index for index, is_reached in enumerate(seen) if is_reached]
     place = {old: new for new, old in enumerate(order)}
     moved = (relations[i] for i in order)
     return tuple(replace(r, inputs=tuple(place[i] for i in r.inputs)) for r in moved)

@@ -75,8 +75,11 @@ class Resolved:
 def resolve(query: Query) -> Resolved:
     """Return the query's facts; `streaming` must be settled before."""
     needs = needed(query)
-    state = _State(query, needs, _operator_ids(query), _positions(query))
-    facts = tuple(_facts(index, relation, state) for index, relation in enumerate(query.relations))
+    order = top_down(query.relations)
+    state = _State(query, needs, _operator_ids(query, order), _positions(query, order))
+    facts = tuple(
+        [_facts(index, relation, state) for index, relation in enumerate(query.relations)]
+    )
     return Resolved(query, facts, needs)
 
 
@@ -87,14 +90,14 @@ def top_down(relations: Sequence[Relation]) -> list[int]:
     while stack:
         index = stack.pop()
         order.append(index)
-        stack.extend(reversed(relations[index].inputs))
+        stack += relations[index].inputs[::-1]
     return order
 
 
-def _operator_ids(query: Query) -> dict[int, int]:
+def _operator_ids(query: Query, order: Sequence[int]) -> dict[int, int]:
     """Number the stateful operators as Spark does; a physical plan says the numbers itself."""
     out: dict[int, int] = {}
-    for index in top_down(query.relations):
+    for index in order:
         relation = query.relations[index]
         if not is_stateful(relation, query.form):
             continue
@@ -112,18 +115,17 @@ def is_stateful(relation: Relation, form: str) -> bool:
     return bool(relation.streaming) and "batch_limit" not in relation.extra
 
 
-def _positions(query: Query) -> dict[int, int]:
+def _positions(query: Query, order: Sequence[int]) -> dict[int, int]:
     """Number leaves in the plan's order; leaves that make the same attributes are one source."""
     out: dict[int, int] = {}
     seen: dict[frozenset[int | None], int] = {}
-    for index in top_down(query.relations):
+    statics = 0
+    for index in order:
         relation = query.relations[index]
         if relation.kind == "source":
-            key = frozenset(c.id for c in relation.outputs) or frozenset((-index,))
+            key = frozenset([c.id for c in relation.outputs]) or frozenset((-index,))
             out[index] = seen.setdefault(key, len(seen))
-    statics = 0
-    for index in top_down(query.relations):
-        if query.relations[index].kind == "static":
+        elif relation.kind == "static":
             out[index] = statics
             statics += 1
     return out

@@ -99,7 +99,7 @@ class _Reading:
         self._root()
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            if line.is_row:
+            if line.column >= 0:
                 self._row(line)
             elif not self._other(line):
                 break
@@ -225,6 +225,8 @@ class _Reading:
 
     def _close(self, depth: int) -> None:
         """Say what was promised below `depth` and did not come."""
+        if len(self.open) <= depth + 1:
+            return
         if any(self.open[depth + 1 :]):
             self._lost(self.lines[min(self.at, len(self.lines) - 1)].number)
         del self.open[depth + 1 :]

@@ -65,7 +65,11 @@ def split_sections(text: str) -> tuple[Section, ...]:
     """Return the plan sections of `text` in their order; none where it is no explain text."""
     text = clean(text)
     lines = scan(text)
-    headings = [h for n, line in enumerate(lines) if (h := _heading(n, line)) is not None]
+    headings = [
+        heading
+        for n, line in enumerate(lines)
+        if line.column < 0 and "== " in line.text and (heading := _heading(n, line)) is not None
+    ]
     if not headings:
         return _headless(lines, text)
     ends = [h.at for h in headings[1:]] + [len(lines)]
@@ -77,8 +81,7 @@ def split_sections(text: str) -> tuple[Section, ...]:
 
 
 def _heading(at: int, line: Line) -> _Heading | None:
-    if line.is_row or "== " not in line.text:
-        return None
+    """Return the heading that a line without rails, with `== ` in it, is."""
     if " Plan ==" in line.text and (match := _HEADER.match(line.text)):
         if match["before"].endswith(("+- ", ":- ")):
             return None

@@ -140,8 +140,8 @@ def mentioned_sources(shape: Shape) -> list[int]:
     made = [
         frozenset(c.id for c in r.outputs) for r in leaves if r.kind == "source" and r.streaming
     ]
-    known = list(dict.fromkeys(made))
-    return [known.index(columns) for columns in made]
+    known: dict[frozenset[int | None], int] = {}
+    return [known.setdefault(columns, len(known)) for columns in made]
 
 
 def _once(found: Sequence[T] | None, mentioned: Sequence[int]) -> Sequence[T] | None:

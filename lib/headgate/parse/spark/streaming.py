@@ -24,7 +24,8 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
             above = query.relations[consumers[index]] if index in consumers else None
             streaming = view.streams(relation, above)
             kind = "source" if streaming else "static"
-            done.append(replace(relation, streaming=streaming, kind=kind))
+            same = relation.kind == kind and relation.streaming is streaming
+            done.append(relation if same else replace(relation, streaming=streaming, kind=kind))
         else:
             inputs = [flags[i] for i in relation.inputs]
             streaming = any(inputs)

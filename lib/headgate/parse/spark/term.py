@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 LONGEST = 4000
+_NAMED = frozenset(("attribute", "literal", "raw"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +27,10 @@ class Term:
 
 def term(kind: str, name: str, args: tuple[Term, ...] = (), *, id: int | None = None) -> Term:
     """Build a term and its normal text from its parts."""
-    text = _text(kind, name, [_within(a) if kind == "field" else a.text for a in args])
+    if kind in _NAMED:
+        text = name
+    else:
+        text = _text(kind, name, [_within(a) if kind == "field" else a.text for a in args])
     if len(text) > LONGEST:
         text = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     return Term(kind, name, args, text, id)

@@ -14,6 +14,7 @@ from headgate.parse.spark.sections import Section
 from headgate.parse.spark.words import opened
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
+_MARKS = ("*", "~", "!")
 _NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _STATISTICS = re.compile(r", Statistics\([^()]*(?:\([^()]*\)[^()]*)*\)$")
 _CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
@@ -33,15 +34,15 @@ def read_section(section: Section) -> Plan | None:
     if not read.rows:
         return None
     texts = [_without_statistics(row.text) for row in read.rows]
-    numbers = [_number(text) for text in texts]
-    is_formatted = section.form == "physical" and all(n is not None for n in numbers)
+    numbers = _numbers(texts) if section.form == "physical" else []
+    is_formatted = bool(numbers)
     details = read_details(read.rest) if is_formatted else {}
     form = "formatted" if is_formatted else section.form
-    nodes = _nodes(read.rows, texts, numbers if is_formatted else None, details)
+    nodes = _nodes(read.rows, texts, numbers, details)
     if is_formatted:
         nodes = tuple(_without_fields(nodes))
     nodes = _masked(nodes)
-    gaps = [*read.gaps, *_without_details(numbers, details, is_formatted)]
+    gaps = [*read.gaps, *_without_details(numbers, details)]
     last = nodes[-1]
     if not (last.detail or last.fields or last.children or is_formatted or last.name in _BARE):
         gaps.append(f"ends in the middle of line {last.line}, or lacks what feeds {last.name}")
@@ -63,6 +64,17 @@ def _without_statistics(text: str) -> str:
     return _HOW_READ.sub("", text) if "AQEShuffleRead" in text else text
 
 
+def _numbers(texts: Sequence[str]) -> list[int]:
+    """Return the operators' numbers; none where one of them has none: no `formatted` plan."""
+    out: list[int] = []
+    for text in texts:
+        number = _number(text)
+        if number is None:
+            return []
+        out.append(number)
+    return out
+
+
 def _number(text: str) -> int | None:
     """Return the number that `formatted` puts after an operator's name."""
     begin = text.rfind("(") + 1
@@ -75,7 +87,7 @@ def _number(text: str) -> int | None:
 def _nodes(
     rows: Sequence[Row],
     texts: Sequence[str],
-    numbers: Sequence[int | None] | None,
+    numbers: Sequence[int],
     details: Mapping[int, Block],
 ) -> tuple[PlanNode, ...]:
     children: list[list[int]] = [[] for _ in rows]
@@ -88,17 +100,18 @@ def _nodes(
     out = []
     for index, row in enumerate(rows):
         text, block = texts[index], None
-        if numbers is not None:
+        if numbers:
             text = text[: text.rfind("(")].rstrip()
-            block = details.get(numbers[index] or 0)
+            block = details.get(numbers[index])
         out.append(_node(text, row.line, tuple(children[index]), block))
     return tuple(out)
 
 
 def _node(text: str, line: int, children: tuple[int, ...], block: Block | None) -> PlanNode:
-    stage = _STAGE.match(text)
-    streaming = bool(stage and "~" in stage["marks"])
-    text = text[stage.end() :] if stage else text
+    streaming = False
+    if text[:1] in _MARKS and (stage := _STAGE.match(text)):
+        streaming = "~" in stage["marks"]
+        text = text[stage.end() :]
     name, detail = named(text or (block.name if block else ""))
     fields = block.fields if block else {}
     return PlanNode(name, detail, line, children, fields, streaming or None)
@@ -137,15 +150,13 @@ def _without_secrets(node: PlanNode) -> PlanNode:
     return replace(node, detail=mask(node.detail), fields=fields)
 
 
-def _without_details(
-    numbers: Sequence[int | None], details: Mapping[int, Block], is_formatted: bool
-) -> list[str]:
+def _without_details(numbers: Sequence[int], details: Mapping[int, Block]) -> list[str]:
     """Say which operators' details a formatted plan lacks."""
-    if not is_formatted:
+    if not numbers:
         return []
     if not details:
         return ["lacks the details below its tree, which hold keys, columns and conditions"]
-    missing = sorted({n for n in numbers if n is not None and n not in details})
+    missing = sorted(set(numbers) - details.keys())
     out = []
     if missing:
         which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")

@@ -20,31 +20,34 @@ def push_projections(query: Query) -> Query:
     between the two stay where they are.
     """
     done: list[Relation] = []
-    place: dict[int, int] = {}
+    place: list[int] = []
     fresh = _FIRST_OWN
-    for index, relation in enumerate(query.relations):
-        moved = replace(relation, inputs=tuple(place[i] for i in relation.inputs))
+    for relation in query.relations:
+        inputs = tuple([place[i] for i in relation.inputs])
+        moved = relation if inputs == relation.inputs else replace(relation, inputs=inputs)
         way = _way_to_union(moved, done)
         if way:
             fresh = _push(moved, way, done, fresh)
         else:
             done.append(moved)
-        place[index] = len(done) - 1
+        place.append(len(done) - 1)
     return replace(query, relations=reached(done, len(done) - 1))
 
 
 def _way_to_union(project: Relation, done: Sequence[Relation]) -> list[int]:
     """Return the filters below a projection and the union below them; nothing where it may stay."""
-    if project.kind != "project" or not any(c.is_computed for c in project.outputs):
-        return []
-    if any(c.id is None for c in project.outputs):
+    if project.kind != "project":
         return []
     way = [project.inputs[0]]
     while done[way[-1]].kind == "filter":
         way.append(done[way[-1]].inputs[0])
     union = done[way[-1]]
+    if union.kind != "union" or not any(c.is_computed for c in project.outputs):
+        return []
+    if any(c.id is None for c in project.outputs):
+        return []
     widths = {len(done[i].outputs) for i in union.inputs}
-    return way if union.kind == "union" and widths == {len(union.outputs)} else []
+    return way if widths == {len(union.outputs)} else []
 
 
 def _push(project: Relation, way: list[int], done: list[Relation], fresh: int) -> int:

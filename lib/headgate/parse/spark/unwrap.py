@@ -9,6 +9,8 @@ from itertools import pairwise
 from headgate.parse.spark.lines import NO_RAIL, Line
 
 _NARROWEST, _WIDEST = 40, 400
+# Blanks at the end of a full line that may have been taken off.
+_LOST = 2
 _BLOCK = re.compile(r"^\(\d+\) [A-Z]")
 _FIELD = re.compile(
     r"^(?:Input|Output|Keys|Functions|Aggregate Attributes|Results|Arguments|Condition|Left keys"
@@ -23,8 +25,12 @@ _OTHER = re.compile(
 
 def wrap_width(lines: Sequence[Line]) -> int:
     """Return the width that a terminal broke lines at: of the longest line that goes on, or 0."""
-    going_on = (a.width for a, b in pairwise(lines) if not _begins(b, False))
-    return max((w for w in going_on if w <= _WIDEST), default=0)
+    longest = 0
+    for a, b in pairwise(lines):
+        # What a line is takes longer to say than how wide it is.
+        if longest < a.end - a.start <= _WIDEST and not _begins(b, False):
+            longest = a.width
+    return longest
 
 
 def unwrapped(lines: Sequence[Line], text: str, width: int) -> Sequence[Line]:
@@ -33,7 +39,7 @@ def unwrapped(lines: Sequence[Line], text: str, width: int) -> Sequence[Line]:
     A line that fills the width goes on in the next one, which begins nothing itself. What was
     joined keeps the number of its first line.
     """
-    longest = max((line.width for line in lines), default=0)
+    longest = max((line.end - line.start for line in lines), default=0)
     width = width if longest <= width else longest
     if not _NARROWEST <= width <= _WIDEST or not _is_broken(lines, width):
         return lines
@@ -42,17 +48,19 @@ def unwrapped(lines: Sequence[Line], text: str, width: int) -> Sequence[Line]:
 
 def _is_broken(lines: Sequence[Line], width: int) -> bool:
     """Whether a full line is followed by one that begins nothing."""
-    return any(is_full(a.width, width) and not _begins(b, False) for a, b in pairwise(lines))
+    return any(
+        a.end - a.start >= width - _LOST and not _begins(b, False) for a, b in pairwise(lines)
+    )
 
 
 def is_full(length: int, width: int) -> bool:
     """Whether a line fills a terminal's width; a blank or two may be lost at its end."""
-    return _NARROWEST <= width <= _WIDEST and length >= width - 2
+    return _NARROWEST <= width <= _WIDEST and length >= width - _LOST
 
 
 def _begins(line: Line, in_details: bool) -> bool:
     """Whether a line is none that goes on; a field's name begins one below the tree alone."""
-    if line.is_row or not line.text:
+    if line.column >= 0 or not line.text:
         return True
     text = line.text
     if not text.strip(" :|+-"):

@@ -19,9 +19,10 @@ def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:
     found: set[str] = set()
     for plan in plans:
         for node in plan.nodes:
+            argument = node.argument()
             if node.name in _EVALUATED:
-                found.update(m["name"] for m in _PYTHON.finditer(node.argument().split("]")[0]))
-            elif _SCALA.search(node.argument()):
+                found.update(m["name"] for m in _PYTHON.finditer(argument.split("]")[0]))
+            elif "udf(" in argument.lower() and _SCALA.search(argument):
                 found.add("UDF")
     return tuple(sorted(found))
 

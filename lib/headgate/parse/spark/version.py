@@ -34,6 +34,7 @@ from headgate.parse.spark.sources import join_sources
 from headgate.parse.spark.state import join_state
 from headgate.parse.spark.stateful import stateful_operators, watermarks
 from headgate.parse.spark.topology import Known, draw
+from headgate.parse.spark.uncollected import uncollected
 from headgate.parse.spark.user_functions import user_functions
 
 _SINKS = {
@@ -66,6 +67,7 @@ class Pieces:
     sink_log: SinkLog | None = None
 
 
+@uncollected
 def build_version(pieces: Pieces) -> Version:
     """Return the version; where pieces disagree the engine's own record wins, with a warning."""
     pieces = replace(pieces, plans=_without_parts(pieces.plans))

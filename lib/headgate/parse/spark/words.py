@@ -19,6 +19,9 @@ def whole(text: str) -> int | None:
 
 def split(text: str) -> list[str]:
     """Return the parts of `text` between commas that stand in no bracket."""
+    if "(" not in text and "[" not in text and "{" not in text:
+        items = [item.strip() for item in text.split(",")]
+        return items if len(items) > 1 or items[0] else []
     parts, depth, start = [], 0, 0
     for match in _CUT_AT.finditer(text):
         mark = match.group()
