@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headgate.jobs.reflection import case_kept, elements, field, mapping
+from headgate.jobs.reflection import case_kept, field, mapping
+from headgate.jobs.streaming_sources import streaming_sources
 from headgate.jobs.trigger import trigger_words
 
 _CUT = " more fields"
@@ -62,7 +63,7 @@ def facts(query: Any, spark_version: str) -> dict[str, Any] | None:
     except AttributeError:
         return None
     capture = {
-        "sources": _sources(analyzed),
+        "sources": streaming_sources(analyzed),
         "sink": _sink(execution),
         "output_mode": str(execution.outputMode().toString()),
         "trigger": trigger_words(execution.trigger()),
@@ -72,33 +73,6 @@ def facts(query: Any, spark_version: str) -> dict[str, Any] | None:
     logical = str(analyzed.toJSON())
     told = json.loads(logical) if len(logical) <= _LARGEST_LOGICAL else None
     return {"capture": capture, **({"logical": told} if told else {})}
-
-
-def _sources(analyzed: Any) -> list[dict[str, Any]]:
-    """Return the streaming sources in the order of the plan's leaves."""
-    found = []
-    for leaf in elements(analyzed.collectLeaves()):
-        relation = str(leaf.getClass().getSimpleName())
-        if relation == "StreamingRelation":
-            source = leaf.dataSource()
-            about = {"format": str(source.className()), "options": mapping(source.options())}
-        elif relation == "StreamingRelationV2":
-            options = dict(leaf.extraOptions().items())
-            about = {"format": str(leaf.sourceName()), "options": options}
-        else:
-            continue
-        found.append({"relation": relation, **about, "name": _source_name(leaf)})
-    return found
-
-
-def _source_name(leaf: Any) -> str | None:
-    """Return what `DataStreamReader.name` gave; Spark before 4.2 names no sources."""
-    try:
-        name = leaf.sourceIdentifyingName()
-        is_given = str(name.getClass().getSimpleName()) == "UserProvided"
-        return str(name.name()) if is_given else None
-    except Exception:
-        return None
 
 
 def _sink(execution: Any) -> dict[str, Any]:

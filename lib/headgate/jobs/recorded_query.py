@@ -9,7 +9,8 @@ from typing import Any
 
 from headgate.jobs.masking import in_strings, secrets_in, without
 from headgate.jobs.planned_state import mode_object, planned_state
-from headgate.jobs.reflection import case_kept, companion, elements, field, mapping, option
+from headgate.jobs.reflection import case_kept, companion, elements, field, option
+from headgate.jobs.streaming_sources import streaming_sources
 from headgate.jobs.trigger import trigger_words
 from headgate.jobs.unread_sources import EmptyFolders
 from headgate.jobs.unstarted import Unstarted
@@ -36,7 +37,7 @@ def record(
     `capture.json` holds `sources`, `sink`, `output_mode`, `trigger`, `name`, `spark_version`,
     `state` and `functions`, and `error` where Spark itself would refuse to start the query.
     """
-    sources = _sources(df)
+    sources = streaming_sources(df._jdf.queryExecution().analyzed())
     sink = _sink(query) if query else None
     secrets = secrets_in([s["options"] for s in (*sources, *([sink] if sink else []))])
     logical = json.loads(df._jdf.queryExecution().analyzed().toJSON())
@@ -81,32 +82,6 @@ def explicable(df: Any) -> Any:
         return execution
     planner = df.sparkSession._jsparkSession.sessionState()
     return planner.executePlan(execution.analyzed(), getattr(planner, "executePlan$default$2")())
-
-
-def _sources(df: Any) -> list[dict[str, Any]]:
-    """Return the streaming sources in the order of the analysed plan's leaves.
-
-    A stream that is used twice stands there twice, as in the offset log.
-    """
-    found = []
-    for leaf in elements(df._jdf.queryExecution().analyzed().collectLeaves()):
-        relation = str(leaf.getClass().getSimpleName())
-        if relation == "StreamingRelation":
-            source = leaf.dataSource()
-            about = {"format": str(source.className()), "options": mapping(source.options())}
-        elif relation == "StreamingRelationV2":
-            options = dict(leaf.extraOptions().items())
-            about = {"format": str(leaf.sourceName()), "options": options}
-        else:
-            continue
-        found.append({"relation": relation, **about, "name": _source_name(leaf)})
-    return found
-
-
-def _source_name(leaf: Any) -> str | None:
-    """Return what `DataStreamReader.name` gave, None where the source is unnamed."""
-    name = leaf.sourceIdentifyingName()
-    return str(name.name()) if str(name.getClass().getSimpleName()) == "UserProvided" else None
 
 
 def _sink(query: Unstarted) -> dict[str, Any]:
