@@ -13,6 +13,7 @@ from headgate.errors import EvidenceError
 from headgate.parse.embedded import plan_texts
 from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
+from headgate.parse.spark.secrets import mask_text
 from headgate.parse.spark.session import (
     Session,
     is_progress,
@@ -105,7 +106,8 @@ def _explain(text: str, path: str) -> Piece | None:
     """Return explain text; EvidenceError where Spark printed its refusal and no plan."""
     if not any(mark in text for mark in ("==", "+- ", "+-\xa0")):
         return None
-    found = read_explain(text)
+    # A private key has lines of its own, which no operator would keep together.
+    found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
     refused = tuple(f"{path} lacks a plan, Spark refused: {r}" for r in found.refusals)
     if refused and not found.plans:
         raise EvidenceError(refused[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.parse.spark.offset_value import offset_value
-from headgate.parse.spark.secrets import mask_text
+from headgate.parse.spark.secrets import mask, mask_expression
 from headgate.parse.spark.session import is_progress, reported_source
 
 _UNCOUNTED = -1
@@ -47,7 +47,7 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
 
 def _source(found: Mapping[str, Any]) -> SourceProgress:
     return SourceProgress(
-        description=mask_text(str(found.get("description", ""))),
+        description=mask_expression(str(found.get("description", ""))),
         topics=_topics(found),
         start=offset_value(found.get("startOffset")),
         end=offset_value(found.get("endOffset")),
@@ -55,7 +55,7 @@ def _source(found: Mapping[str, Any]) -> SourceProgress:
         input_rows=_whole(found.get("numInputRows")),
         input_rows_per_second=_rate(found.get("inputRowsPerSecond")),
         processed_rows_per_second=_rate(found.get("processedRowsPerSecond")),
-        metrics={k: mask_text(str(v)) for k, v in _mapping(found.get("metrics")).items()},
+        metrics=mask({str(k): str(v) for k, v in _mapping(found.get("metrics")).items()}),
     )
 
 
@@ -120,4 +120,4 @@ def _rate(found: Any) -> float | None:
 
 
 def _text(found: Any) -> str | None:
-    return None if found is None else mask_text(str(found))
+    return None if found is None else mask_expression(str(found))

@@ -7,18 +7,30 @@ from collections.abc import Iterable, Mapping
 
 MASK = "********"
 _SECRET = re.compile(
-    r"passw|secret|token|credential|jaas|access\.?key|account\.?key|api\.?key|private\.?key"
-    r"|sasl\.login|\bauth\b|basic\.auth|\bsas\b|signature",
+    r"passw|passphrase|secret|token|credential|jaas|access\.?key|account\.?key|api\.?key|private\.?key"
+    r"|keystore\.key|sasl\.login|\bauth\b|authorization|basic\.auth|\bsas\b|signature",
     re.I,
 )
 _USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)[^/@\s,;?#]*:[^/@\s,;?#]*@")
 _QUERY = re.compile(
     r"(?P<key>[?&;](?:[^=&\s]*(?:token|secret|passw|sig|key|credential)[^=&\s]*)=)[^&\s;,]+", re.I
 )
+# What is a secret by its own look: a key in PEM, an HTTP header's value, a JSON web token, an
+# access key of AWS, a personal token of Databricks.
+_SHAPES = re.compile(
+    r"(?P<begin>-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----)"
+    r"(?:.{0,10000}?-----END [A-Z ]{0,20}PRIVATE KEY-----|[\w+/=\s\\]*)"
+    r"|(?P<how>\b(?:[Bb]earer|Basic) )[\w.~+/=-]{8,}"
+    r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|\bAKIA[0-9A-Z]{16}|\bdapi[0-9a-f]{32}",
+    re.S,
+)
+_SHAPE_HINTS = ("-----BEGIN ", "earer ", "Basic ", "eyJ", "AKIA", "dapi")
 
 
 def mask_text(text: str) -> str:
-    """Return `text` without user names and passwords in URLs and without tokens in queries."""
+    """Return `text` without passwords in URLs, tokens in queries, and what looks like a key."""
+    if any(hint in text for hint in _SHAPE_HINTS):
+        text = _SHAPES.sub(lambda m: f"{m['begin'] or m['how'] or ''}{MASK}", text)
     text = _USER_INFO.sub(rf"\g<scheme>{MASK}@", text)
     return _QUERY.sub(rf"\g<key>{MASK}", text)
 
@@ -53,13 +65,14 @@ _HINTS = (
     "private.key",
     "signature",
     "auth",
+    "passphrase",
+    "keystore.key",
     "sig=",
+    *(hint.lower() for hint in _SHAPE_HINTS),
     "://",
 )
-_KEY = (
-    r"(?P<key>[\w.$-]*(?:passw|secret|token|credential|jaas|(?:access|account|api|private)[._]?key"
-)
-_KEY += r"|signature|basic\.auth)[\w.$-]*) ?(?:=|->) ?"
+_KEY = r"(?P<key>[\w.$-]*(?:passw|passphrase|secret|token|credential|jaas|(?:access|account|api|private)[._]?key"
+_KEY += r"|signature|keystore\.key|authorization|basic\.auth)[\w.$-]*) ?(?:=|->) ?"
 _OPTION_VALUE = re.compile(
     _KEY + r'(?P<value>(?:"[^"\n]*"|\'[^\'\n]*\'|[^\],\n"\']|,(?! ?[\w.$-]+ ?(?:=|->)))+)', re.I
 )
