@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
+from headgate.parse.spark.expected_json import items, mapping
 from headgate.parse.spark.offset_value import offset_value
 from headgate.parse.spark.secrets import mask, mask_expression
 from headgate.parse.spark.session import is_progress, reported_source
@@ -27,7 +28,7 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
     if batch is None or not isinstance(at, str):
         raise ValueError("a progress report has a whole batchId and a timestamp")
     durations = _wholes(found.get("durationMs"))
-    sink = _mapping(found.get("sink"))
+    sink = mapping(found.get("sink"))
     duration = _whole(found.get("batchDuration"))
     return BatchProgress(
         query_id=str(found["id"]),
@@ -37,9 +38,9 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
         name=_text(found.get("name")),
         duration_ms=durations.get("triggerExecution") if duration is None else duration,
         durations=durations,
-        watermark=_text(_mapping(found.get("eventTime")).get("watermark")),
-        sources=tuple(_source(_mapping(s)) for s in _list(found.get("sources"))),
-        operators=tuple(_operator(_mapping(o)) for o in _list(found.get("stateOperators"))),
+        watermark=_text(mapping(found.get("eventTime")).get("watermark")),
+        sources=tuple(_source(mapping(s)) for s in items(found.get("sources"))),
+        operators=tuple(_operator(mapping(o)) for o in items(found.get("stateOperators"))),
         sink=_text(sink.get("description")),
         output_rows=_counted(sink.get("numOutputRows")),
     )
@@ -55,7 +56,7 @@ def _source(found: Mapping[str, Any]) -> SourceProgress:
         input_rows=_whole(found.get("numInputRows")),
         input_rows_per_second=_rate(found.get("inputRowsPerSecond")),
         processed_rows_per_second=_rate(found.get("processedRowsPerSecond")),
-        metrics=mask({str(k): str(v) for k, v in _mapping(found.get("metrics")).items()}),
+        metrics=mask({str(k): str(v) for k, v in mapping(found.get("metrics")).items()}),
     )
 
 
@@ -81,28 +82,12 @@ def _operator(found: Mapping[str, Any]) -> OperatorProgress:
     )
 
 
-def _mapping(found: Any) -> Mapping[str, Any]:
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise ValueError("an object was expected")
-    return found
-
-
-def _list(found: Any) -> list[Any]:
-    if found is None:
-        return []
-    if not isinstance(found, list):
-        raise ValueError("a list was expected")
-    return found
-
-
 def _whole(found: Any) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _wholes(found: Any) -> dict[str, int]:
-    numbers = ((str(k), _whole(v)) for k, v in _mapping(found).items())
+    numbers = ((str(k), _whole(v)) for k, v in mapping(found).items())
     return {k: v for k, v in numbers if v is not None}
 
 

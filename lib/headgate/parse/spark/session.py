@@ -11,6 +11,7 @@ from typing import Any
 from headgate.model.version import Function
 from headgate.parse.spark.captured_state import captured_operators
 from headgate.parse.spark.checkpoint import LoggedOperator
+from headgate.parse.spark.expected_json import items, mapping
 from headgate.parse.spark.offset_value import offset_value
 from headgate.parse.spark.secrets import mask, mask_text
 
@@ -73,7 +74,7 @@ def read_session(found: Mapping[str, Any]) -> Session:
     """Return what a `capture.json` says; ValueError where a part has another shape."""
     if "error" in found and "sources" not in found:
         return Session(error=str(found["error"]))
-    sink = _mapping(found.get("sink"))
+    sink = mapping(found.get("sink"))
     options = _options(sink.get("options"))
     lowered = {k.lower(): v for k, v in options.items()}
     return Session(
@@ -97,12 +98,12 @@ def read_session(found: Mapping[str, Any]) -> Session:
 
 
 def _sources(found: Any) -> tuple[SourceFacts, ...] | None:
-    return None if found is None else tuple(_source(_mapping(s)) for s in _sequence(found))
+    return None if found is None else tuple(_source(mapping(s)) for s in items(found))
 
 
 def _functions(found: Any) -> tuple[Function, ...]:
     """Return the functions of which all is said; one without a hash can't be compared."""
-    parts = [_mapping(f) for f in _sequence(found)]
+    parts = [mapping(f) for f in items(found)]
     return tuple(
         Function(kind=str(f.get("kind")), name=str(f.get("name")), hash=str(f["hash"]))
         for f in parts
@@ -110,28 +111,12 @@ def _functions(found: Any) -> tuple[Function, ...]:
     )
 
 
-def _mapping(found: Any) -> Mapping[str, Any]:
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise ValueError("an object was expected")
-    return found
-
-
-def _sequence(found: Any) -> Sequence[Any]:
-    if found is None:
-        return ()
-    if not isinstance(found, list):
-        raise ValueError("a list was expected")
-    return found
-
-
 def _text(found: Any) -> str | None:
     return None if found is None else str(found)
 
 
 def _options(found: Any) -> dict[str, str]:
-    return mask({str(k): str(v) for k, v in _mapping(found).items()})
+    return mask({str(k): str(v) for k, v in mapping(found).items()})
 
 
 def _partition_by(found: Any) -> tuple[str, ...] | None:
@@ -190,17 +175,17 @@ def _batch(report: Mapping[str, Any]) -> int:
 
 
 def _report(found: Mapping[str, Any]) -> Report:
-    operators = (_mapping(o) for o in _sequence(found.get("stateOperators")))
+    operators = (mapping(o) for o in items(found.get("stateOperators")))
     return Report(
         query_id=str(found["id"]),
         batch=_whole(found.get("batchId")),
         at=_text(found.get("timestamp")),
         name=_text(found.get("name")),
-        sources=tuple(reported_source(_mapping(s)) for s in _sequence(found.get("sources"))),
+        sources=tuple(reported_source(mapping(s)) for s in items(found.get("sources"))),
         operators=tuple(
             (str(o.get("operatorName")), _whole(o.get("numShufflePartitions"))) for o in operators
         ),
-        sink=_text(_mapping(found.get("sink")).get("description")),
+        sink=_text(mapping(found.get("sink")).get("description")),
     )
 
 
