@@ -177,6 +177,8 @@ def _cast(frame: _Frame, kind: str) -> Term:
 
 
 def _group(frame: _Frame) -> Term:
+    if frame.head is None and frame.opener == "(" and len(frame.items) == 1:
+        return frame.items[0]
     items = tuple(frame.items)
     if isinstance(frame.head, Term):
         if frame.opener == "[":
@@ -187,8 +189,6 @@ def _group(frame: _Frame) -> Term:
         if frame.cast_at is not None and items:
             return items[-1]
         return rewrite(term("call", frame.head, items))
-    if frame.opener == "(" and len(items) == 1:
-        return items[0]
     return term("list", "", items)
 
 
@@ -216,12 +216,13 @@ def _word(frame: _Frame, token: str, end: int, look: Resolve) -> None:
         else:
             frame.atoms.append(token)
         return
-    number, name = int(match["id"]), match["name"].lstrip("'")
+    minus, name, digits, path = match.groups()
+    number, name = int(digits), name.lstrip("'")
     if not name and frame.atoms and isinstance(frame.atoms[-1], str):
         name = str(frame.atoms.pop())
     found = look(number, name) or term("attribute", name, id=number)
-    found = _path(found, match["path"])
-    frame.atoms.append(term("call", "-", (found,)) if match["minus"] else found)
+    found = _path(found, path) if path else found
+    frame.atoms.append(term("call", "-", (found,)) if minus else found)
 
 
 def _path(base: Term, path: str) -> Term:
@@ -238,6 +239,9 @@ def _reduce(atoms: list[Term | str]) -> Term:
     """Make one term of the words between two commas."""
     if len(atoms) == 1:
         return _as_term(atoms[0])
+    if len(atoms) == 3 and isinstance(atoms[0], Term) and atoms[1] in OPERATORS:
+        # What most brackets hold needs no search for its operator.
+        return rewrite(term("binary", str(atoms[1]), (atoms[0], _as_term(atoms[2]))))
     if not atoms:
         return term("raw", "")
     if len(atoms) > _MOST_WORDS:

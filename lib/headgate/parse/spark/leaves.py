@@ -10,7 +10,6 @@ from headgate.parse.spark.plan import PlanNode
 from headgate.parse.spark.relation import Column, Relation, begins
 from headgate.parse.spark.words import first_bracket, listed, split
 
-_NAME = re.compile(r"^name=(?P<name>.*)$")
 _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
 _KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")
 _TABLE_OF_TOPICS = "kafka:"
@@ -52,7 +51,7 @@ def leaf(node: PlanNode, form: str) -> Relation:
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    return tuple(begins(item) for item in listed(text)) if text else ()
+    return tuple(map(begins, listed(text))) if text else ()
 
 
 def _streaming_relation(node: PlanNode) -> Relation:
@@ -69,7 +68,7 @@ def _streaming_relation(node: PlanNode) -> Relation:
 
 
 def _source_name(parts: list[str]) -> str | None:
-    found = next((m["name"] for p in parts if (m := _NAME.match(p))), None)
+    found = next((p.removeprefix("name=") for p in parts if p.startswith("name=")), None)
     return None if found in (None, "<Unassigned>", "Unassigned") else found.strip('"')
 
 

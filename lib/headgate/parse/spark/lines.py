@@ -42,9 +42,9 @@ def scan(text: str, first: int = 1) -> list[Line]:
     while at <= size:
         end = text.find("\n", at)
         stop = end if end >= 0 else size
-        last = _trimmed(text, at, stop)
+        last = _trimmed(text, at, stop) if text[stop - 1 : stop].isspace() else stop
         rail = text.find("-", at, last) - 1
-        if _is_rail(text, at, rail, known):
+        if rail >= at and _is_rail(text, at, rail, known):
             column = rail - at
             if column > len(known) + _STEP or not text.startswith(known, at):
                 known = text[at:rail]
@@ -57,14 +57,12 @@ def scan(text: str, first: int = 1) -> list[Line]:
 
 def _trimmed(text: str, at: int, stop: int) -> int:
     """Return where the line ends that has blanks at its end."""
-    if stop > at and text[stop - 1].isspace():
-        return at + len(text[at:stop].rstrip())
-    return stop
+    return at + len(text[at:stop].rstrip())
 
 
 def _is_rail(text: str, at: int, rail: int, known: str) -> bool:
     """Whether `+- ` stands at `rail` with nothing but rails before it; `known` is such a start."""
-    if rail < at or text[rail] not in "+:" or not text.startswith("- ", rail + 1):
+    if text[rail] not in "+:" or not text.startswith("- ", rail + 1):
         return False
     if rail >= at + len(known) and text.startswith(known, at):
         at += len(known)

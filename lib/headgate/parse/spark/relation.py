@@ -116,7 +116,7 @@ class Query:
     @property
     def hides_sources(self) -> bool:
         """Whether the optimiser cut sources away because the last batch was empty."""
-        return any(r.kind == "static" and r.extra.get("empty") for r in self.relations)
+        return any(r.extra.get("empty") for r in self.relations if r.kind == "static")
 
     @property
     def has_empty_batch(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _OPEN, _SHUT = "([{", ")]}"
+_FLAT = re.compile(r"\[([^()\[\]{}]*)\]")
 _CUT_AT = re.compile(r"[()\[\]{},]")
 
 
@@ -59,6 +60,8 @@ def first_bracket(text: str) -> tuple[str, str, str]:
     begin = text.find("[")
     if begin < 0:
         return text, "", ""
+    if flat := _FLAT.match(text, begin):
+        return text[:begin], flat[1], text[flat.end() :]
     depth = 0
     for match in _CUT_AT.finditer(text, begin):
         mark = match.group()
