@@ -22,6 +22,7 @@ from headgate.ui.landscape_map import (
     selector_box,
 )
 from headgate.ui.page import open_page, title
+from headgate.ui.problem import show_problem
 from headgate.ui.watch import Seen
 from headgate.usecases.context import Context
 from headgate.views.numbers import plural
@@ -59,7 +60,7 @@ def _page(context: Context) -> None:
     try:
         landscape = data.landscape(context, seen)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
         return
     head, views, *rest = st.columns(
         [2.7, 2.6, 1.95, 2.6, 0.5, 0.5], vertical_alignment="center", gap="small"

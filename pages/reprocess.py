@@ -13,6 +13,7 @@ from headgate.ui.keys import Param, ReprocessKey
 from headgate.ui.page import open_page, title, user
 from headgate.ui.pick import pick_pipeline
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.problem import show_problem
 from headgate.ui.run_view import run_view
 from headgate.ui.state import select, selected
 from headgate.usecases.apply_plan import apply_plan
@@ -27,7 +28,7 @@ def main() -> None:
     try:
         _page(context)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
 
 
 def _page(context: Context) -> None:
@@ -114,7 +115,7 @@ def _confirm(context: Context, plan: Plan) -> None:
         try:
             select(apply_plan(context, plan, by=user()), Param.RUN)
         except HeadgateError as error:
-            st.error(str(error), icon=":material/block:")
+            show_problem(error)
             return
         st.session_state.pop(ReprocessKey.PLAN, None)
         st.rerun()

@@ -12,6 +12,7 @@ from headgate.store.runs import RunRow
 from headgate.ui import markup
 from headgate.ui.keys import Param, RunsKey
 from headgate.ui.page import open_page, title
+from headgate.ui.problem import show_problem
 from headgate.ui.run_view import run_view, took
 from headgate.ui.state import select, selected
 from headgate.usecases.context import Context
@@ -29,7 +30,7 @@ def main() -> None:
     try:
         _page(context)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
 
 
 def _page(context: Context) -> None:

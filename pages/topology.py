@@ -127,12 +127,14 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
     else:
         said = markup.empty(
             f"No version of {pipeline} is stored yet",
-            "The worker reads its checkpoint every minute, as soon as there is one."
+            "The worker reads every minute what headgate.toml names of it, once a batch is done."
             " Until then, paste or upload what you have of it.",
         )
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])
     with middle:
+        if pipeline and (problem := data.why_not_stored(context.registry.path, pipeline, context)):
+            show_problem(problem)
         capture_form(context, pipeline)
 
 

@@ -142,6 +142,12 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize("named", ['evidence = ["plan.txt"]', 'watch = "watch"'])
+def test_a_spark_pipeline_without_a_checkpoint_needs_something_else_that_tells_of_it(named):
+    (found,) = read(SPARK.replace('checkpoint = "ck"', named)).pipelines
+    assert found.checkpoint is None
+
+
 @pytest.mark.parametrize(("text", "line", "reason"), WRONG, ids=range(len(WRONG)))
 def test_everything_wrong_has_its_line_and_reason(text, line, reason):
     with pytest.raises(RegistryError) as caught:

@@ -13,7 +13,7 @@ from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.store.store import open_store
-from headgate.usecases.context import Context
+from headgate.usecases.context import Context, open_context
 from headgate.usecases.read_version import read_version
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "spark"
@@ -42,7 +42,7 @@ def test_a_checkpoint_alone():
 
 @pytest.mark.parametrize("wrong", ["/no/such/file", "nobody"])
 def test_what_is_nowhere(wrong, context):
-    with pytest.raises(EvidenceError, match="no file, no folder and no pipeline"):
+    with pytest.raises(EvidenceError, match="no file"):
         read_version([wrong], context=context)
 
 
@@ -135,3 +135,14 @@ def test_a_folder_that_may_not_be_listed_is_a_warning(tmp_path, monkeypatch):
 
     monkeypatch.setattr("headgate.usecases.read_version.entries", listed)
     assert "locked may not be read" in read_version([str(tmp_path)]).warnings
+
+
+def test_of_many_declared_pipelines_a_few_are_named_and_none_beside_a_path(tmp_path):
+    group = '[[pipeline]]\nname = "p{0}"\nengine = "consumer-group"\ngroup = "g{0}"\n'
+    (tmp_path / "headgate.toml").write_text("".join(group.format(n) for n in range(14)))
+    many = open_context(str(tmp_path / "headgate.toml"))
+    with pytest.raises(EvidenceError, match=r"no pipeline \(declared are p0, .*p9, and 4 more\)"):
+        read_version(["nobody"], context=many)
+    with pytest.raises(EvidenceError) as raised:
+        read_version(["/no/such/file"], context=many)
+    assert str(raised.value) == "/no/such/file is not there: no file and no folder has that path"

@@ -1,5 +1,8 @@
 """What the worker re-reads each minute: a version is added only where its content changed."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from headgate.model.version import Engine, Version
@@ -9,6 +12,7 @@ from headgate.store.runs import NewRun
 from headgate.usecases.context import open_context
 from headgate.usecases.list_versions import list_versions
 from headgate.usecases.refresh_versions import refresh_versions
+from headgate.usecases.show_landscape import show_landscape
 
 REGISTRY = """
 [[pipeline]]
@@ -66,3 +70,53 @@ def test_a_pipeline_that_a_run_is_at_is_left_for_the_next_time(context):
     store.runs.enqueue(run, by="ann", action="apply")
     store.close()
     assert all(f.pipeline != "payments" for f in refresh_versions(context))
+
+
+SPARK = '[[pipeline]]\nname = "orders"\nengine = "spark"\n'
+GOLDEN = Path(__file__).parents[1] / "golden"
+LOG = GOLDEN / "event_logs" / "plain" / "local-1"
+
+
+def registered(tmp_path, *lines):
+    (tmp_path / "headgate.toml").write_text(SPARK + "".join(f"{line}\n" for line in lines))
+    return open_context(str(tmp_path / "headgate.toml"))
+
+
+def test_an_event_log_of_several_queries_is_enough_where_one_has_the_pipelines_name(tmp_path):
+    context = registered(tmp_path, f'evidence = ["{LOG}"]')
+    assert [str(f) for f in refresh_versions(context)] == ["orders: version 1"]
+    named = registered(tmp_path, f'evidence = ["{LOG}"]', 'query = "f3f8ba49"')
+    assert [str(f) for f in refresh_versions(named)] == ["orders: version 2"]
+
+
+def test_where_no_query_has_the_name_the_registry_is_asked_which_one_it_is(tmp_path):
+    context = registered(tmp_path, f'evidence = ["{LOG}"]')
+    file = tmp_path / "headgate.toml"
+    file.write_text(file.read_text().replace('"orders"', '"shop"'))
+    (found,) = refresh_versions(open_context(str(context.registry.path)))
+    assert "say with `query` in headgate.toml which one shop is:" in found.problem
+    assert "f5276c1b-cd01-47d6-ae22-49bdc7ad81d1" in found.problem
+
+
+def tell(watch):
+    """Write what a watch tells of one query called `orders`."""
+    query, run = "83431542-b723-4496-b046-d94b8fd7f64b", "00000000-0000-0000-0000-000000000001"
+    head = {"headgate": "watch", "schema": 1, "id": query, "runId": run}
+    plan = (GOLDEN / "spark/4.2.0/source_kafka_subscribe/run/explain.txt").read_text()
+    records = (
+        {"event": "started", "at": "2026-11-21T06:00:00.000Z", "name": "orders"},
+        {"event": "plan", "at": "2026-11-21T06:00:01.000Z", "batch": 0, "text": plan},
+    )
+    file = watch / f"{query}_20261121T060000000Z_00000000_000000.jsonl"
+    file.write_text("".join(json.dumps(head | r) + "\n" for r in records))
+
+
+def test_a_watch_alone_is_enough(tmp_path):
+    watch = tmp_path / "watch"
+    watch.mkdir()
+    context = registered(tmp_path, 'watch = "watch"')
+    assert refresh_versions(context) == []
+    tell(watch)
+    assert [str(f) for f in refresh_versions(context)] == ["orders: version 1"]
+    (kept,) = show_landscape(context, None).pipelines
+    assert len(kept.nodes) == 3

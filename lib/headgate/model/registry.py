@@ -21,7 +21,7 @@ class Commands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """One `[[pipeline]]` table. Spark needs `checkpoint`, the others need `group`.
+    """One `[[pipeline]]` table. Spark needs `checkpoint`, `evidence` or `watch`, others `group`.
 
     `group` is the application id of a Kafka Streams application or a consumer group's id.
     `topics` are the inputs of a consumer group, where it is to be reset on topics that it has

@@ -136,8 +136,10 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
     checkpoint, group = table.text("checkpoint"), table.text("group")
-    if engine is Engine.SPARK and checkpoint is None:
-        table.fail("checkpoint", f"pipeline {name!r} needs `checkpoint`, its checkpoint location")
+    known = checkpoint or table.text("watch") or table.texts("evidence")
+    if engine is Engine.SPARK and not known:
+        what = "its checkpoint location; without one, `evidence` or `watch`"
+        table.fail("checkpoint", f"pipeline {name!r} needs `checkpoint`, {what}")
     if engine is not Engine.SPARK and group is None:
         what = "application id" if engine is Engine.KAFKA_STREAMS else "consumer group's id"
         table.fail("group", f"pipeline {name!r} needs `group`, its {what}")

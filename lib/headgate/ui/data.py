@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from headgate.compat.report import Report
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, HeadgateError
 from headgate.landscape.landscape import Landscape
 from headgate.model.progress import BatchProgress
-from headgate.model.version import Version
+from headgate.model.version import Engine, Version
 from headgate.store.versions import VersionRow
 from headgate.ui.given import Given
 from headgate.ui.reading import read_apart
@@ -24,6 +24,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.list_versions import list_versions
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_progress import read_progress
+from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
 from headgate.usecases.show_landscape import show_landscape
 from headgate.usecases.survey_evidence import Survey, survey_evidence
@@ -65,6 +66,19 @@ def _landscape(key: tuple[str | None, ...], _context: Context, _seen: Seen) -> L
 def versions(context: Context, pipeline: str) -> tuple[VersionRow, ...]:
     """Return a pipeline's stored versions, newest first."""
     return tuple(reversed(list(list_versions(context, pipeline))))
+
+
+@st.cache_data(show_spinner=False, ttl=FRESH_EVIDENCE, max_entries=VERSIONS_KEPT)
+def why_not_stored(registry: str | None, pipeline: str, _context: Context) -> str | None:
+    """Return why nothing of a registered pipeline could be read, None where nothing is wrong."""
+    found = _context.registry.pipeline(pipeline)
+    if found is None or found.engine is Engine.KAFKA_STREAMS:
+        return None
+    try:
+        read_registered(_context, found)
+    except HeadgateError as error:
+        return str(error)
+    return None
 
 
 def stored_version(context: Context, pipeline: str, number: int) -> Version:

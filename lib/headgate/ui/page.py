@@ -12,6 +12,7 @@ from streamlit.navigation.page import Page
 
 from headgate.errors import HeadgateError
 from headgate.ui.markup import header
+from headgate.ui.problem import show_problem
 from headgate.usecases.context import Context, open_context
 
 PAGES = {
@@ -67,7 +68,7 @@ def open_page(file: str) -> Context:
     try:
         return open_context()
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
         st.caption("Headgate reads the file that HEADGATE_CONFIG names, else ./headgate.toml.")
         st.stop()
 

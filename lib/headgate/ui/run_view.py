@@ -14,6 +14,7 @@ from headgate.ui.keys import Param, RunsKey
 from headgate.ui.markup import Code
 from headgate.ui.page import user
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.problem import show_problem
 from headgate.ui.state import select
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.context import Context
@@ -135,7 +136,7 @@ def _ask(action: Callable[[], object]) -> None:
     try:
         action()
     except HeadgateError as error:
-        st.error(str(error), icon=":material/block:")
+        show_problem(error)
         return
     st.rerun()
 
@@ -147,7 +148,7 @@ def _undo_dialog(context: Context, run: str) -> None:
         with st.spinner("Looking at the world as it is now"):
             plan = plan_undo(context, run)
     except HeadgateError as error:
-        st.error(str(error), icon=":material/error:")
+        show_problem(error)
         return
     plan_verdict(plan)
     steps, rest = st.columns([3, 2], gap="medium")
@@ -160,6 +161,6 @@ def _undo_dialog(context: Context, run: str) -> None:
         try:
             select(undo_run(context, run, by=user()), Param.RUN)
         except HeadgateError as error:
-            st.error(str(error), icon=":material/block:")
+            show_problem(error)
             return
         st.rerun()

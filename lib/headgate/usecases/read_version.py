@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "is of no known kind and was not read"
 _MOST_REASONS = 3
+_MOST_NAMED = 10
 _NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d{1,18})$")
 
 
@@ -213,17 +214,22 @@ def _checkpoint(place: Place, found: Gathered) -> None:
     found.checkpoints.append((place.name, checkpoint))
 
 
+def _declared(context: Context | None) -> str:
+    names = [p.name for p in context.registry.pipelines] if context else []
+    more = [f"and {len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return f" (declared are {', '.join(names[:_MOST_NAMED] + more)})" if names else ""
+
+
 def _stored(location: str, context: Context | None) -> Version:
     """Return a stored version by its pipeline's name."""
     match = _NUMBERED.match(location)
     name = match["name"] if match else location
     pipeline = context.registry.pipeline(name) if context else None
     if context is None or pipeline is None:
-        known = ", ".join(p.name for p in context.registry.pipelines) if context else ""
-        declared = f" (declared are {known})" if known else ""
-        raise EvidenceError(
-            f"{location or 'an empty text'} is no file, no folder and no pipeline{declared}"
-        )
+        what = location or "an empty text"
+        if "/" in location:
+            raise EvidenceError(f"{what} is not there: no file and no folder has that path")
+        raise EvidenceError(f"{what} is no file, no folder and no pipeline{_declared(context)}")
     from headgate.store.store import open_store
 
     with closing(open_store(context.store_url)) as store:

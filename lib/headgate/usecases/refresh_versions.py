@@ -6,8 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
-from headgate.gateway.evidence_files import find
-from headgate.gateway.watch_files import newest_part
 from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
@@ -16,10 +14,8 @@ from headgate.store import Store, open_store
 from headgate.store.versions import Origin
 from headgate.usecases.context import Context
 from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_streams import read_streams
-from headgate.usecases.read_version import read_version
-from headgate.usecases.read_watch import TOPIC
-from headgate.usecases.watched_query import query_id_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +35,10 @@ class Refreshed:
 def refresh_versions(context: Context) -> list[Refreshed]:
     """Return the new versions, and the pipelines that could not be read; the rest is unchanged.
 
-    What is read is the checkpoint together with the registered evidence files. A pipeline that a
-    run is at is left for the next time, and so is a query before its first batch is done: what
-    is half there would be taken for a change. A Kafka Streams application is completed by the
-    cluster; while that does not answer it is left alone, too.
+    What is read is the checkpoint together with registered evidence, or with the watch. A
+    pipeline that a run is at is left for the next time, and so is a query before its first batch.
+    A Kafka Streams application is completed by the cluster; while that does not answer it is
+    left alone, too.
     """
     with closing(open_store(context.store_url)) as store:
         busy = {row.pipeline for row in store.runs.list() if row.state.is_active}
@@ -87,13 +83,9 @@ def _application(
 
 
 def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | None:
-    evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
-    if not evidence:
-        return None
     try:
-        told = _told(context, pipeline)
-        version = read_version([*evidence, *told], context=context)
-        if pipeline.checkpoint and _is_young(version):
+        version = read_registered(context, pipeline)
+        if version is None:
             return None
         number, is_new = _keep(store, pipeline.name, version)
     except HeadgateError as error:
@@ -101,25 +93,5 @@ def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | 
     return Refreshed(pipeline.name, number=number) if is_new else None
 
 
-def _told(context: Context, pipeline: Pipeline) -> list[str]:
-    """Return the newest part of the pipeline's watch, which says what no checkpoint does.
-
-    Registered evidence is somebody's choice and stays alone. A topic is not read for this.
-    """
-    if not pipeline.watch or not pipeline.checkpoint or pipeline.evidence:
-        return []
-    query = query_id_of(pipeline.checkpoint, context)
-    if query is None or pipeline.watch.startswith(TOPIC):
-        return []
-    place = find(pipeline.watch, context.registry.file_systems)
-    part = newest_part(place, query) if place is not None and place.is_folder else None
-    return [part.name] if part is not None else []
-
-
 def _keep(store: Store, name: str, version: Version) -> tuple[int, bool]:
     return store.versions.add(name, version, fingerprint(version), origin=Origin.OBSERVED)
-
-
-def _is_young(version: Version) -> bool:
-    """Return whether no batch is done: sources and state are not all there yet."""
-    return version.progress is None or version.progress.last_commit_batch is None

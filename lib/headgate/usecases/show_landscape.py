@@ -35,7 +35,7 @@ def show_landscape(context: Context, cluster: Cluster | None) -> Landscape:
     that Kafka was not read.
     """
     stored = _stored(context)
-    fresh, warnings = _fresh(context)
+    fresh, warnings = _fresh(context, stored)
     versions = {
         name: _with_offsets_of(version, fresh.get(name)) for name, version in stored.items()
     }
@@ -78,11 +78,13 @@ def _applications(
     return out
 
 
-def _fresh(context: Context) -> tuple[dict[str, Version], list[str]]:
-    """Read all checkpoints side by side: remote ones take their time."""
-    pipelines = [p for p in context.registry.pipelines if p.checkpoint]
+def _fresh(context: Context, stored: Mapping[str, Version]) -> tuple[dict[str, Version], list[str]]:
+    """Read all checkpoints and watches side by side: remote ones take their time."""
+    pipelines = [
+        p for p in context.registry.pipelines if p.checkpoint or (p.watch and p.name in stored)
+    ]
     with ThreadPoolExecutor(READERS) as pool:
-        found = list(pool.map(lambda p: _read(context, p), pipelines))
+        found = list(pool.map(lambda p: _read(context, p, stored.get(p.name)), pipelines))
     pairs = list(zip(pipelines, found, strict=True))
     versions = {p.name: v for p, v in pairs if isinstance(v, Version)}
     warnings = [
@@ -93,8 +95,11 @@ def _fresh(context: Context) -> tuple[dict[str, Version], list[str]]:
     return versions, warnings
 
 
-def _read(context: Context, pipeline: Pipeline) -> Version | HeadgateError:
-    assert pipeline.checkpoint is not None
+def _read(context: Context, pipeline: Pipeline, stored: Version | None) -> Version | HeadgateError:
+    """Return the version with its newest offsets; without a checkpoint the watch has them."""
+    if pipeline.checkpoint is None:
+        assert stored is not None
+        return _watched(context, pipeline, stored)
     try:
         version = read_version([pipeline.checkpoint], context=context)
     except HeadgateError as error:

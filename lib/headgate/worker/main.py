@@ -154,11 +154,14 @@ class Worker:
             return None
 
     def _refresh(self) -> None:
-        begun = time.monotonic()
+        begun, said = time.monotonic(), frozenset[str]()
         while not self._ending.is_set():
             try:
-                for change in refresh_versions(self._open_context()):
-                    LOG.info("%s", change)
+                changes = [str(c) for c in refresh_versions(self._open_context())]
+                for change in changes:
+                    if change not in said:
+                        LOG.info("%s", change)
+                said = frozenset(changes)
             except Exception:
                 LOG.exception("could not re-read the pipelines")
             early = time.monotonic() - begun < _REFRESH_SECONDS

@@ -19,10 +19,10 @@ _FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"
 
 def build(scenario: str, pipeline: Pipeline, world: World, version: Version | None) -> Plan:
     """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
-    assert pipeline.checkpoint is not None
-    found = world.checkpoint(pipeline.checkpoint)
+    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        missing = f"there is no checkpoint at {pipeline.checkpoint}"
+        where = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
         return Plan(scenario=scenario, pipeline=pipeline.name, refusals=(missing,))
     asked = found.offsets if world.has_cluster() else {}
     topics = world.topics(asked) if asked else {}

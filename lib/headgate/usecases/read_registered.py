@@ -1,0 +1,71 @@
+"""Read the version that a registered Spark query or consumer group has now."""
+
+from __future__ import annotations
+
+from headgate.errors import EvidenceError, QueryChoiceError
+from headgate.gateway.evidence_files import find
+from headgate.gateway.watch_files import newest_part
+from headgate.model.registry import Pipeline
+from headgate.model.version import Version
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+from headgate.usecases.read_watch import TOPIC, read_newest
+from headgate.usecases.watched_query import life_of, query_id_of
+
+
+def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
+    """Return what its checkpoint, registered evidence and watch tell together.
+
+    None while there is nothing to read: no evidence is named, or the query's first batch is not
+    done, and what is half there would be taken for a change. Raises EvidenceError where it is
+    open which of several queries is meant, and what read_version raises.
+    """
+    evidence = [*([pipeline.checkpoint] if pipeline.checkpoint else []), *pipeline.evidence]
+    evidence += _told(context, pipeline)
+    if not evidence:
+        return None
+    version = _of_query(context, pipeline, evidence)
+    return None if pipeline.checkpoint and _is_young(version) else version
+
+
+def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Version:
+    """Read the query that `query` names, else the only one, else the one of the same name."""
+    try:
+        return read_version(evidence, context=context)
+    except QueryChoiceError as error:
+        open_ = error
+    try:
+        return read_version(evidence, context=context, query=pipeline.query or pipeline.name)
+    except QueryChoiceError as error:
+        if pipeline.query:
+            raise
+        how = f"say with `query` in headgate.toml which one {pipeline.name} is"
+        first = open_.sentence.partition(", say which")[0].partition("; say which")[0]
+        raise EvidenceError("\n".join((f"{first}; {how}:", *open_.listed))) from error
+
+
+def _told(context: Context, pipeline: Pipeline) -> list[str]:
+    """Return the newest part of the query's watch, which says what no checkpoint does.
+
+    Registered evidence is somebody's choice and stays alone. A topic is not read for this.
+    """
+    if not pipeline.watch or pipeline.evidence or pipeline.watch.startswith(TOPIC):
+        return []
+    query = _watched(context, pipeline)
+    place = find(pipeline.watch, context.registry.file_systems) if query else None
+    part = newest_part(place, query) if query and place and place.is_folder else None
+    return [part.name] if part is not None else []
+
+
+def _watched(context: Context, pipeline: Pipeline) -> str | None:
+    """Return the id of the query; without a checkpoint the watch itself tells it."""
+    if pipeline.checkpoint:
+        return query_id_of(pipeline.checkpoint, context)
+    assert pipeline.watch is not None
+    life = life_of(pipeline, read_newest(pipeline.watch, context), context)
+    return life.query_id if life else None
+
+
+def _is_young(version: Version) -> bool:
+    """Return whether no batch is done: sources and state are not all there yet."""
+    return version.progress is None or version.progress.last_commit_batch is None
