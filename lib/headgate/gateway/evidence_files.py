@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +57,12 @@ class Place:
     def below(self, relative: str) -> Place:
         """Return the place of a file below this folder; whether it exists is not asked."""
         path, name = (f"{p.rstrip('/')}/{relative}" for p in (self.path, self.name))
-        return Place(self.files, path, name, False)
+        return Place(self.files, path, _shown(name), False)
+
+
+def _shown(name: str) -> str:
+    """Return a name that can be written; a local one may hold bytes that are no characters."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def find(location: str, settings: Settings | None = None) -> Place | None:
@@ -76,7 +80,7 @@ def find(location: str, settings: Settings | None = None) -> Place | None:
             return None
         if isinstance(files, LocalFiles) and not is_folder:
             files = LocalFiles(PATIENCE_S)
-        return Place(files, path, without_secret(location), is_folder)
+        return Place(files, path, _shown(without_secret(location)), is_folder)
 
 
 def _opened(location: str, settings: Settings) -> tuple[Files, str]:
@@ -182,6 +186,9 @@ def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[
     """Do `work` for each item: side by side where each waits for a remote answer."""
     if isinstance(folder.files, LocalFiles) or len(items) < 2:
         return [work(item) for item in items]
+    # Threads cost an import that a local file has no use for.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(min(_AT_ONCE, len(items))) as pool:
         return list(pool.map(work, items))
 

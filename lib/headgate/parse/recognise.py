@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
 from headgate.parse.embedded import plan_texts
+from headgate.parse.json_text import whole_characters
 from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.secrets import mask_text
@@ -159,20 +159,8 @@ def _text(data: bytes) -> str | None:
     return data.decode("utf-8", "replace")
 
 
-_ESCAPED = re.compile(
-    r"(?P<keep>\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F]\w\w"
-)
-
-
-def _without_surrogates(text: str) -> str:
-    """Return JSON in which half a character, which no text may hold, became a replacement mark."""
-    if "\\ud" not in text and "\\uD" not in text:
-        return text
-    return _ESCAPED.sub(lambda found: found["keep"] or "\\ufffd", text)
-
-
 def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
-    text = _without_surrogates(text)
+    text = whole_characters(text)
     values, broken = _values(text)
     warnings = (f"{path} is not JSON to its end",) if broken else ()
     if not values:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from headgate.model.version import Progress
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.commit_log import CommitLog, read_commit
 from headgate.parse.spark.log_gaps import log_warnings
@@ -93,7 +93,7 @@ def read_checkpoint(
     pinned = {k: str(v) for k, v in (log.metadata.get("conf", {}) if log else {}).items()}
     operators = read_operators(reader, pinned, commit, started=log is not None)
     return Checkpoint(
-        query_id=reader.read("metadata", lambda data: str(json.loads(data)["id"])),
+        query_id=reader.read("metadata", lambda data: str(read_json(data)["id"])),
         log_version=log.version if log else None,
         commit_version=commit.version if commit else None,
         pinned=pinned,

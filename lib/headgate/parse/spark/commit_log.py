@@ -7,10 +7,10 @@ v3  adds "sinkMetadataMap"
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.offset_log import versioned, whole
 
 
@@ -33,7 +33,7 @@ def read_commit(data: bytes) -> CommitLog:
     if not lines:
         # Spark takes it, but writes at least `{}`.
         raise ValueError("it was not written to its end")
-    found = json.loads(lines[0] or "{}")
+    found = read_json(lines[0] or "{}")
     if not isinstance(found, dict):
         raise ValueError("no object in its second line")
     ids, sinks = found.get("stateUniqueIds"), found.get("sinkMetadataMap")

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from headgate.parse.spark.plan import Plan, PlanNode
 
+# Definitions that name each other twice double with each: what is beyond stays a reference.
+_MOST = 20_000
+
 
 def with_ctes_in_place(plan: Plan) -> Plan:
     """Return the plan with each `CTERelationRef` above a copy of its definition.
@@ -25,17 +28,20 @@ def with_ctes_in_place(plan: Plan) -> Plan:
     while stack:
         index, parent, within = stack.pop()
         node = plan.nodes[index]
-        if node.name == "WithCTE":
+        if node.name == "WithCTE" and node.children:
             stack.append((node.children[-1], parent, within))
             continue
         if parent is not None:
             parents[parent].append(len(nodes))
         below, inside = list(node.children), within
         name = node.detail.partition(",")[0].strip()
-        if node.name == "CTERelationRef" and name in definitions and name not in within:
+        is_known = node.name == "CTERelationRef" and name in definitions
+        if is_known and name not in within and len(nodes) < _MOST:
             below, inside = [definitions[name]], within | {name}
         stack.extend((child, len(nodes), inside) for child in reversed(below))
         nodes.append(node)
         parents.append([])
     placed = (replace(n, children=tuple(c)) for n, c in zip(nodes, parents, strict=True))
-    return replace(plan, nodes=tuple(placed))
+    cut = ("what WITH names is drawn in part: its definitions name each other too often",)
+    warnings = (*plan.warnings, *(cut if len(nodes) >= _MOST else ()))
+    return replace(plan, nodes=tuple(placed), warnings=warnings)

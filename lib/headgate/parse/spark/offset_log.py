@@ -12,10 +12,11 @@ orders:{"orders":{"0":24000}}
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from headgate.parse.json_text import read_json
 
 _NOTHING = "-"
 
@@ -50,7 +51,7 @@ def read_offsets(data: bytes) -> OffsetLog:
         raise ValueError(f"version {version} of the offset log is not known")
     if len(lines) < 2:
         raise ValueError("it was not written to its end")
-    metadata = json.loads(lines[0] or "{}")
+    metadata = read_json(lines[0] or "{}")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):
         raise ValueError("its metadata is no object")
     read = _named if version == 2 else _positional
@@ -71,7 +72,7 @@ def versioned(data: bytes) -> tuple[int, list[str]]:
 def offset_json(text: str) -> Any:
     """Offsets are a source's own format: most write JSON, which a half-written line is not."""
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         if text[:1] in ("{", "["):
             raise

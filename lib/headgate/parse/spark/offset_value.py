@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.secrets import MASK, is_secret, mask_text
 
 _DEEPEST = 50
@@ -14,7 +14,7 @@ def offset_value(found: Any) -> Any:
     """Return offsets as values, also where they are JSON within text; secrets are masked."""
     if isinstance(found, str):
         try:
-            found = json.loads(found)
+            found = read_json(found)
         except (ValueError, RecursionError):
             return mask_text(found)
     return _masked(found)

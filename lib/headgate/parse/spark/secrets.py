@@ -71,7 +71,8 @@ _HINTS = (
     *(hint.lower() for hint in _SHAPE_HINTS),
     "://",
 )
-_KEY = r"(?P<key>[\w.$-]*(?:passw|passphrase|secret|token|credential|jaas|(?:access|account|api|private)[._]?key"
+_KEY = r"(?P<key>[\w.$-]*(?:passw|passphrase|secret|token|credential|jaas"
+_KEY += r"|(?:access|account|api|private)[._]?key"
 _KEY += r"|signature|keystore\.key|authorization|basic\.auth)[\w.$-]*) ?(?:=|->) ?"
 _OPTION_VALUE = re.compile(
     _KEY + r'(?P<value>(?:"[^"\n]*"|\'[^\'\n]*\'|[^\],\n"\']|,(?! ?[\w.$-]+ ?(?:=|->)))+)', re.I

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.version import Function
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.captured_state import captured_operators
 from headgate.parse.spark.checkpoint import LoggedOperator
 from headgate.parse.spark.expected_json import items, mapping
@@ -147,7 +147,7 @@ def kafka_topics(lowered: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(sorted(t.strip() for t in text.split(",") if t.strip()))
     if text := lowered.get("assign"):
         try:
-            found = json.loads(text)
+            found = read_json(text)
         except ValueError:
             return ()
         return tuple(sorted(found)) if isinstance(found, dict) else ()

@@ -7,10 +7,10 @@ writes the files of each batch, one JSON object a line, every tenth batch all so
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.offset_log import offset_json, versioned
 
 
@@ -55,7 +55,7 @@ def read_sink_entry(data: bytes, *, is_cut: bool = False) -> tuple[dict[str, Any
     if is_cut:
         data = data[: data.rfind(b"\n") + 1]
     _, lines = versioned(data)
-    found = [json.loads(line) for line in lines if line]
+    found = [read_json(line) for line in lines if line]
     if not all(isinstance(f, dict) and isinstance(f.get("path"), str) for f in found):
         raise ValueError("its lines are no files of a sink")
     return tuple(found)

@@ -7,13 +7,13 @@ provider: `V.delta` and `V.snapshot` are of the HDFS-backed one, `V.zip` and `SS
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.version import StateStore
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.commit_log import CommitLog
 from headgate.parse.spark.offset_log import versioned, whole
@@ -79,7 +79,7 @@ def _operator(
     stores = made.all(metadata.get("stateStoreInfo"), _families(reader, number, names))
     _check_partitions(reader, number, seen, stores)
     text = metadata.get("operatorPropertiesJson") or "{}"
-    properties = json.loads(text) if isinstance(text, str) else {}
+    properties = read_json(text) if isinstance(text, str) else {}
     return LoggedOperator(
         operator_id=number,
         name=(metadata.get("operatorInfo") or {}).get("operatorName"),
@@ -148,14 +148,14 @@ def _read_metadata(data: bytes) -> dict[str, Any]:
     _, lines = versioned(data)
     if not lines:
         raise ValueError("it was not written to its end")
-    found = json.loads(lines[0])
+    found = read_json(lines[0])
     if not isinstance(found, dict):
         raise ValueError("no object in its second line")
     said = found.get("operatorInfo") or {}
     if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
         raise ValueError("its operatorInfo is no object with a name")
     if isinstance(text := found.get("operatorPropertiesJson"), str):
-        json.loads(text or "{}")
+        read_json(text or "{}")
     return found
 
 

@@ -8,12 +8,12 @@ schema ids and chunked key schema, value schema, key encoder and user metadata.
 
 from __future__ import annotations
 
-import json
 import struct
 from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.schema import Field, Schema
+from headgate.parse.json_text import read_json
 
 _MOST = 1 << 20
 
@@ -48,7 +48,9 @@ class _Bytes:
         return found
 
     def text(self) -> str:
-        return self.take(self.short()).decode("utf-8", "surrogatepass")
+        # Java writes both halves of a character alone.
+        halves = self.take(self.short()).decode("utf-8", "surrogatepass")
+        return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def chunks(self) -> str:
         return "".join(self.text() for _ in range(self.count()))
@@ -80,5 +82,5 @@ def _family(found: _Bytes) -> Family:
 
 def schema(text: str) -> Schema:
     """Return the schema in Spark's JSON."""
-    found: Any = json.loads(text)
+    found: Any = read_json(text)
     return Schema(tuple(Field(f["name"], f["type"], bool(f["nullable"])) for f in found["fields"]))

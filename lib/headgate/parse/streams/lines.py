@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from headgate.parse.json_text import read_json
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _KEY = re.compile(
@@ -48,7 +49,7 @@ def unescaped(text: str) -> str:
     stripped = text.strip()
     if stripped.startswith('"') and stripped.endswith('"'):
         try:
-            found = json.loads(stripped)
+            found = read_json(stripped)
         except ValueError:
             found = None
         if isinstance(found, str):

@@ -1,0 +1,24 @@
+"""Read JSON as others wrote it: half a character, which no text may hold, becomes a mark."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# Pairs and escaped backslashes are kept, halves are not.
+_ESCAPED = re.compile(
+    r"(?P<keep>\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F]\w\w"
+)
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return what `json.loads` does, for text that can be written again; ValueError likewise."""
+    return json.loads(whole_characters(text.decode() if isinstance(text, bytes) else text))
+
+
+def whole_characters(text: str) -> str:
+    r"""Return JSON whose `\ud800` and the like, halves of no pair, became `\ufffd`."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(lambda found: found["keep"] or "\\ufffd", text)
