@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,8 +31,11 @@ def matcher(topics: Iterable[str]) -> Match:
 
     def match(pattern: str) -> tuple[str, ...]:
         try:
-            compiled = re.compile(pattern)
-        except re.error:
+            with warnings.catch_warnings():
+                # Python may read `[[` otherwise one day; that is nothing to tell.
+                warnings.simplefilter("ignore", FutureWarning)
+                compiled = re.compile(pattern)
+        except (re.error, RecursionError, OverflowError):
             return ()
         return tuple(n for n in names if compiled.fullmatch(n))
 
