@@ -202,8 +202,9 @@ def test_an_upload_becomes_a_version(visit, shoot, tmp_path):
     page.get_by_role("option", name="billing").click()
     dialog.get_by_role("button", name="Store").click()
     dialog.get_by_text("Stored as version 1 of billing").wait_for()
-    dialog.get_by_role("link", name="Show version 1").click()
+    dialog.get_by_role("button", name="Show version 1").click()
     page.locator('.graph .header[data-box="billing/0"]').wait_for()
+    assert "pipeline=billing" in page.url
     assert node(page, "deduplicate-1").count() == 1
 
 

@@ -53,6 +53,9 @@ def test_pasted_text_can_be_stored_and_keeps_its_own_name(open_page, seeded):
     at = pasted(open_page("topology", pipeline="billing"), TopologyKey.UPLOAD, EXPLAIN)
     at.button(key=TopologyKey.UPLOAD_GO).click().run()
     assert "Stored as version 1 of billing" in at.success[0].value
+    at.button(key="show_stored_form").click().run()
+    assert at.selectbox(key=TopologyKey.VERSION).value == "1"
+    assert dict(at.query_params) == {"pipeline": "billing"}
     at = open_page("topology", pipeline="billing", version="1")
     assert "pasted text" in text(at)
     assert "headgate-" not in text(at)

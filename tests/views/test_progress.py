@@ -115,6 +115,14 @@ def test_one_batch_is_drawn_as_a_point_with_time_around_it():
     assert last - first == timedelta(minutes=2)
 
 
+def test_an_axis_never_counts_in_thousandths():
+    few = charts([batch(n, rows=n) for n in range(3)])
+    formats = [axis.tickformat for axis in progress_figure(few).select_yaxes()]
+    assert formats[0] == "~g"
+    many = charts([batch(n, rows=9000 * n) for n in range(3)])
+    assert next(progress_figure(many).select_yaxes()).tickformat == "~s"
+
+
 def test_names_from_outside_are_text():
     odd = replace(batch(0), operators=(
         OperatorProgress(name="<b>x</b>", rows_total=1), OperatorProgress(name="y", rows_total=2),

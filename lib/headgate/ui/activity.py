@@ -33,6 +33,15 @@ def activity_facts(context: Context, pipeline: str) -> None:
         st.html(markup.section("Now") + _said(found))
 
 
+def is_running(context: Context, pipeline: str) -> bool:
+    """Return whether it is proven that the pipeline runs now."""
+    try:
+        found = read_activity(context, pipeline).get(pipeline)
+    except HeadgateError:
+        return False
+    return found is not None and found.state is ActivityState.RUNNING
+
+
 def _said(found: Activity) -> str:
     word, tone = _WORDS[found.state]
     facts = markup.facts(

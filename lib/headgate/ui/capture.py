@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import streamlit as st
@@ -48,6 +48,7 @@ def capture_form(context: Context, pipeline: str | None) -> None:
     )
     if store.button("Store", key=TopologyKey.UPLOAD_GO, disabled=what is None, width="stretch"):
         _store(context, what, chosen)
+    _stored_line(what, "form")
 
 
 def store_button(context: Context, what: Given, pipeline: str) -> None:
@@ -57,6 +58,7 @@ def store_button(context: Context, what: Given, pipeline: str) -> None:
         width="stretch",
     ):  # fmt: skip
         _store(context, what, pipeline)
+    _stored_line(what, "panel")
 
 
 def _show(what: Given | None) -> None:
@@ -76,20 +78,47 @@ def _store(context: Context, what: Given | None, pipeline: str) -> None:
     except HeadgateError as error:
         show_problem(error)
         return
-    name = plain(pipeline)
-    if len(added) > 1:
-        listed = f"versions {added[0]} to {added[-1]}"
+    st.session_state[TopologyKey.STORED] = Stored(what, pipeline, number, added)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was stored last: its newest version's number, and the numbers that are new."""
+
+    what: Given
+    pipeline: str
+    number: int
+    added: tuple[int, ...]
+
+
+def _stored_line(what: Given | None, place: str) -> None:
+    """Say what became of evidence that was stored, and offer to show it."""
+    done = st.session_state.get(TopologyKey.STORED)
+    if done is None or done.what != what:
+        return
+    name = plain(done.pipeline)
+    if len(done.added) > 1:
+        listed = f"versions {done.added[0]} to {done.added[-1]}"
         st.success(f"Stored its history as {listed} of {name}.", icon=":material/check:")
-    elif added:
-        st.success(f"Stored as version {number} of {name}.", icon=":material/check:")
+    elif done.added:
+        st.success(f"Stored as version {done.number} of {name}.", icon=":material/check:")
     else:
-        st.info(f"Nothing new: it equals version {number} of {name}.")
-    st.page_link(
-        "pages/topology.py",
-        label=f"Show version {number}",
+        st.info(f"Nothing new: it equals version {done.number} of {name}.")
+    # A link to the page that is open would leave the address as it is.
+    if st.button(
+        f"Show version {done.number}", key=f"show_stored_{place}", type="tertiary",
         icon=":material/hub:",
-        query_params=[(TopologyKey.PIPELINE, pipeline), (TopologyKey.VERSION, str(number))],
-    )
+    ):  # fmt: skip
+        _go_to(done)
+
+
+def _go_to(done: Stored) -> None:
+    del st.session_state[TopologyKey.STORED]
+    for name in (*Param, TopologyKey.VIEW):
+        st.query_params.pop(name, None)
+    st.query_params[TopologyKey.PIPELINE] = done.pipeline
+    st.query_params[TopologyKey.VERSION] = str(done.number)
+    st.rerun(scope="app")
 
 
 def _stored(context: Context, what: Given, pipeline: str) -> tuple[int, tuple[int, ...]]:

@@ -52,6 +52,7 @@ class TopologyKey(StrEnum):
     UPLOAD_GO = "capture_go"
     UPLOAD_OPEN = "capture_open"
     GIVEN = "topology_given"
+    STORED = "topology_stored"
 
 
 class CompareKey(StrEnum):

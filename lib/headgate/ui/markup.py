@@ -163,18 +163,21 @@ def version_entry(
     number: int,
     when: str,
     origin: str,
-    runs: bool,
+    runs: str,
     chosen: bool,
     outcome: tuple[str, str],
     line: str,
     summary: str,
 ) -> str:
-    """Return a version as an entry of a timeline; `outcome` is its glyph and word."""
+    """Return a version as an entry of a timeline.
+
+    `runs` says that it was seen running last, empty for all others; `outcome` is glyph and word.
+    """
     glyph, word = outcome
     sign = f'<i {tone(word)} title="{escape(word.replace("_", " "))}">{escape(glyph)}</i>'
     start = '<i class="start">•</i>'
     chips = f'<span class="chip">{escape(origin)}</span>'
-    chips += '<span class="chip runs">runs now</span>' if runs else ""
+    chips += f'<span class="chip runs">{escape(runs)}</span>' if runs else ""
     chips += '<span class="chip shown">drawn</span>' if chosen else ""
     return (
         f'<div class="hg-version">{sign if glyph else start}<div>'

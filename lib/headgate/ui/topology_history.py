@@ -9,6 +9,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.store.versions import Origin, VersionRow
 from headgate.ui import data, markup
+from headgate.ui.activity import is_running
 from headgate.ui.given import Given
 from headgate.ui.keys import CompareKey, Param, TopologyKey
 from headgate.ui.pick import observed_last
@@ -40,10 +41,11 @@ def history_view(context: Context, chosen: Chosen) -> None:
     shown = ONCE * (1 + int(st.session_state.get(MORE, 0)))
     rows = chosen.rows[:shown]
     runs = observed_last(chosen.rows)
+    word = "runs now" if is_running(context, chosen.pipeline) else "seen last"
     _, middle, _ = st.columns([1, 8, 1])
     with middle, st.container(key="history", gap=None):
         for row in rows:
-            _row(context, chosen, row, runs)
+            _row(context, chosen, row, runs, word)
         if len(chosen.rows) > shown:
             st.button(f"Show {min(ONCE, len(chosen.rows) - shown)} older ones", on_click=_more)
 
@@ -52,8 +54,11 @@ def _more() -> None:
     st.session_state[MORE] = int(st.session_state.get(MORE, 0)) + 1
 
 
-def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow) -> None:
-    """Show one version: its place in time, what changed, and what can be done with it."""
+def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, word: str) -> None:
+    """Show one version: its place in time, what changed, and what can be done with it.
+
+    `word` is for the one that was seen running last.
+    """
     before = row.number - 1
     is_chosen = chosen.row is not None and chosen.row.number == row.number
     glyph, word, line = _changes(context, row)
@@ -64,7 +69,7 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow) ->
                 number=row.number,
                 when=f"{short_time(row.captured_at)} · {ago(row.captured_at)}",
                 origin=ORIGINS[row.origin],
-                runs=row.number == runs.number and row.origin is Origin.OBSERVED,
+                runs=word if row.number == runs.number and row.origin is Origin.OBSERVED else "",
                 chosen=is_chosen,
                 outcome=(glyph, word),
                 line=line,

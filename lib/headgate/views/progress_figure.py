@@ -129,11 +129,17 @@ def _arrange(figure: go.Figure, charts: Sequence[Chart], rows: int, dark: bool) 
         place = {"row": number // COLUMNS + 1, "col": number % COLUMNS + 1}
         figure.update_yaxes(
             **place, rangemode="tozero", nticks=5, gridcolor=grid, zeroline=False, automargin=True,
-            tickformat=_FORMATS.get(chart.unit, "~s"), tickfont={"color": text, "size": 12},
+            tickformat=_ticks(chart), tickfont={"color": text, "size": 12},
         )  # fmt: skip
         if number + COLUMNS >= len(charts):
             figure.update_xaxes(**place, showticklabels=True)
         _name(figure, chart, number, ink, text)
+
+
+def _ticks(chart: Chart) -> str:
+    """Return how an axis writes its numbers: in thousands where there are, never in thousandths."""
+    most = max((v for line in chart.lines for v in line.values if v is not None), default=0)
+    return _FORMATS.get(chart.unit, "~s" if most >= 1000 else "~g")
 
 
 def _range(charts: Sequence[Chart]) -> list[datetime]:
