@@ -298,7 +298,7 @@ CASES = {
         version(sink=replace(JSON_SINK, target="file:/out/")),
     ),
     "SNK002": (
-        version(sink=JSON_SINK),
+        version(sink=replace(JSON_SINK, partition_by=())),
         version(sink=replace(JSON_SINK, partition_by=("k",))),
         W,
         version(sink=JSON_SINK),

@@ -186,10 +186,13 @@ def test_unused_topics_are_shown_and_kafkas_own_only_where_used():
     assert [(t.name, t.is_unused) for t in land.topics] == [("spare", True)]
 
 
-def test_a_pattern_matches_whole_names_and_a_broken_one_nothing():
-    topics = [topic("orders-eu", 1), topic("orders-us", 1), topic("my-orders-x", 1)]
-    land = build(registry(CITY), {"city": spark((), pattern="orders-.*")}, cluster(topics))
-    assert land.pipeline("city").reads == ("orders-eu", "orders-us")
+def test_sparks_pattern_is_looked_for_in_a_name_and_a_broken_one_matches_nothing():
+    """Spark 4.2 read `orders-out`, too, with `(orders|returns)`: golden source_kafka_pattern."""
+    topics = [topic("orders-eu", 1), topic("my-orders-x", 1), topic("other", 1)]
+    land = build(registry(CITY), {"city": spark((), pattern="orders-.")}, cluster(topics))
+    assert land.pipeline("city").reads == ("my-orders-x", "orders-eu")
+    land = build(registry(CITY), {"city": spark((), pattern="^orders-..$")}, cluster(topics))
+    assert land.pipeline("city").reads == ("orders-eu",)
     land = build(registry(CITY), {"city": spark((), pattern="(")}, cluster(topics))
     assert land.pipeline("city").reads == ()
 

@@ -11,7 +11,7 @@ from typing import Any
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Sink, Source, Version
 
-Match = Callable[[str], tuple[str, ...]]
+Match = Callable[[str, Engine], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,15 @@ class Join:
 
 
 def matcher(topics: Iterable[str]) -> Match:
-    """Return the look-up of a `subscribePattern` among `topics`; the whole name must match.
+    """Return the look-up of a source's pattern among `topics`.
 
-    Patterns are Java's; one that Python does not compile matches nothing.
+    Spark reads each topic in whose name it finds its `subscribePattern` (`findFirstIn` in its
+    ConsumerStrategy), Kafka's own clients those whose whole name matches. Patterns are Java's;
+    one that Python does not compile matches nothing.
     """
     names = tuple(topics)
 
-    def match(pattern: str) -> tuple[str, ...]:
+    def match(pattern: str, engine: Engine) -> tuple[str, ...]:
         try:
             with warnings.catch_warnings():
                 # Python may read `[[` otherwise one day; that is nothing to tell.
@@ -37,7 +39,8 @@ def matcher(topics: Iterable[str]) -> Match:
                 compiled = re.compile(pattern)
         except (re.error, RecursionError, OverflowError):
             return ()
-        return tuple(n for n in names if compiled.fullmatch(n))
+        matches = compiled.search if engine is Engine.SPARK else compiled.fullmatch
+        return tuple(n for n in names if matches(n))
 
     return match
 
@@ -85,7 +88,7 @@ def kafka_offsets(source: Source) -> Mapping[str, Mapping[int, int]]:
 
 
 def _source_joins(version: Version, source: Source, match: Match) -> Iterator[Join]:
-    matched = match(source.pattern) if source.pattern else ()
+    matched = match(source.pattern, version.engine) if source.pattern else ()
     node = _source_node(version, source)
     for topic in dict.fromkeys((*source.topics, *kafka_offsets(source), *matched)):
         yield Join(topic, node)

@@ -9,7 +9,7 @@ from datetime import datetime
 from headgate.landscape.joins import Match, kafka_offsets
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.model.cluster import Cluster, Group, Partition
-from headgate.model.version import Source, Version
+from headgate.model.version import Engine, Source, Version
 
 Key = tuple[str, int]
 
@@ -78,7 +78,9 @@ def checkpoint_positions(
         for key, offset in _offsets(source):
             least[key] = min(offset, least.get(key, offset))
     known = [ends.position(key, offset, at) for key, offset in least.items()]
-    fresh = {k for s in version.sources or () for k in _read(s, ends, match)} - least.keys()
+    fresh = {
+        k for s in version.sources or () for k in _read(s, version.engine, ends, match)
+    } - least.keys()
     found = [*known, *(ends.position(key, None) for key in fresh)]
     return tuple(sorted(found, key=lambda p: (p.topic, p.partition)))
 
@@ -89,7 +91,7 @@ def _offsets(source: Source) -> Iterator[tuple[Key, int]]:
             yield (topic, partition), offset
 
 
-def _read(source: Source, ends: Ends, match: Match | None) -> Iterator[Key]:
+def _read(source: Source, engine: Engine, ends: Ends, match: Match | None) -> Iterator[Key]:
     """Yield the partitions that Kafka has now and that the source reads."""
     if source.format not in (None, "kafka"):
         return
@@ -97,7 +99,7 @@ def _read(source: Source, ends: Ends, match: Match | None) -> Iterator[Key]:
         yield from assigned & ends.partitions.keys()
         return
     topics = {*source.topics, *kafka_offsets(source)}
-    topics |= set(match(source.pattern)) if match and source.pattern else set()
+    topics |= set(match(source.pattern, engine)) if match and source.pattern else set()
     yield from (key for key in ends.partitions if key[0] in topics)
 
 

@@ -173,9 +173,14 @@ def _topics_added(pair: SourcePair) -> list[str]:
 
 
 def _subscribes(source: Source, topic: str) -> bool:
+    """Whether a source reads a topic: Spark looks for its pattern anywhere in the name."""
     if topic in source.topics:
         return True
-    return bool(source.pattern and re.fullmatch(source.pattern, topic))
+    try:
+        return bool(source.pattern and re.search(source.pattern, topic))
+    except (re.error, RecursionError, OverflowError):
+        # Java's own syntax: what it matches is not known, so nothing is said to be gone.
+        return True
 
 
 def _reads(version: Version, topic: str) -> bool:

@@ -135,7 +135,7 @@ def evolution_switched_on(c: Comparison) -> Iterator[Verdict]:
     """With source evolution on in the session every source needs a name, whatever is pinned."""
     unnamed = [describe(s) for s in c.after.sources or () if not s.name]
     on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
-    if on and unnamed:
+    if on and unnamed and names_known(c.after):
         yield Verdict(
             outcome=Outcome.REFUSES,
             before=c.before.settings.get(EVOLUTION),

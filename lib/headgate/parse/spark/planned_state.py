@@ -94,6 +94,8 @@ def _arguments(node: PlanNode) -> list[str]:
 
 
 def _aggregate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    if not _tells_buffers(node, place):
+        return {}
     keys = _keys(node)
     key = [place.field(k, inputs[0]) for k in keys]
     value = _buffers(node, inputs[0], place, {column(k).id for k in keys})
@@ -121,6 +123,16 @@ def _buffers(node: PlanNode, below: Columns, place: _Place, keys: set[int | None
     names = [column(t).name for t in given if column(t).id not in keys]
     under = _under(aggregation, place)
     return buffer_fields(functions, names, lambda n: lookup((*below, *under), place.types, n))
+
+
+def _tells_buffers(node: PlanNode, place: _Place) -> bool:
+    """Whether the aggregation below prints what it gives: one-line plans leave that out."""
+    at = node
+    while at.children:
+        at = place.below(at)
+        if at.name.endswith("Aggregate"):
+            return "Input" in node.fields or "Functions" in at.fields or "output=[" in at.detail
+    return True
 
 
 def _aggregation(node: PlanNode, place: _Place) -> PlanNode | None:
@@ -160,6 +172,8 @@ def _under(aggregation: PlanNode | None, place: _Place) -> Columns:
 
 
 def _session(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    if not _tells_buffers(node, place):
+        return {}
     arguments = _arguments(node)
     keys = listed(arguments[0])
     key = [place.field(k, inputs[0]) for k in keys]

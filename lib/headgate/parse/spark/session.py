@@ -86,7 +86,7 @@ def read_session(found: Mapping[str, Any]) -> Session:
         or lowered.get("path")
         or lowered.get("table"),
         sink_options=options,
-        partition_by=_partition_by(sink.get("partition_by")),
+        partition_by=_partition_by(sink),
         output_mode=_text(found.get("output_mode")),
         trigger=found["trigger"] if isinstance(found.get("trigger"), dict) else None,
         name=lowered.get("queryname") or _text(found.get("name")),
@@ -119,8 +119,11 @@ def _options(found: Any) -> dict[str, str]:
     return mask({str(k): str(v) for k, v in mapping(found).items()})
 
 
-def _partition_by(found: Any) -> tuple[str, ...] | None:
-    """Columns are a list, or Scala's `Some(List(a, b))`."""
+def _partition_by(sink: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Columns are a list, or Scala's `Some(List(a, b))`; null is none, no key tells nothing."""
+    found = sink.get("partition_by")
+    if found is None:
+        return () if "partition_by" in sink and sink.get("format") is not None else None
     if isinstance(found, list):
         return tuple(map(str, found))
     if isinstance(found, str) and (match := _PARTITIONED.match(found)):
