@@ -125,7 +125,7 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
     facts = resolved.facts[visit.index]
     inlet = _inlet(visit)
     pending = visit.pending
-    if relation.kind != "exchange":
+    if relation.kind != "exchange" and any(relation.exchanges):
         inlet.required = next((e for e in relation.exchanges if e is not None), inlet.required)
     match relation.kind:
         case "project":
@@ -137,8 +137,9 @@ def _fold(visit: _Visit, relation: Relation, resolved: Resolved) -> _Visit:
             _note_functions(inlet, (relation.condition,))
             pending = [*pending, *_conditions(relation, facts)]
             # More than that in one stretch is no query that a person wrote: keep it linear.
-            inlet.filters.update(dict.fromkeys(c.text for c in pending[_MOST_MOVING:]))
-            pending = pending[:_MOST_MOVING]
+            if len(pending) > _MOST_MOVING:
+                inlet.filters.update(dict.fromkeys([c.text for c in pending[_MOST_MOVING:]]))
+                pending = pending[:_MOST_MOVING]
         case "sort":
             inlet.orders = inlet.orders or [o.text for o in facts.orders] or ["?"]
         case "observe":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from headgate.parse.spark.words import opened
 
 _BLOCK = re.compile(r"^\((?P<number>\d{1,9})\) (?P<name>\S.*)$")
-_FIELD = re.compile(r"^(?P<key>[A-Z][A-Za-z ]*)(?: \[(?P<count>\d{1,9})\])?\s*: ?(?P<value>.*)$")
+_FIELD = re.compile(r"^([A-Z][A-Za-z ]*)(?: \[\d{1,9}\])?\s*: ?(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ def read_details(lines: Iterable[str]) -> Mapping[int, Block]:
         elif not line.strip():
             fields = None
         elif fields is not None and (match := _FIELD.match(line)):
-            key = match["key"].rstrip()
-            fields[key] = match["value"].strip()
+            key = match[1].rstrip()
+            fields[key] = match[2].strip()
         elif key and fields is not None and opened(fields[key]) > 0:
             fields[key] = f"{fields[key]} {line.strip()}"
     return out

@@ -44,7 +44,7 @@ def scan(text: str, first: int = 1) -> list[Line]:
         stop = end if end >= 0 else size
         last = _trimmed(text, at, stop) if text[stop - 1 : stop].isspace() else stop
         rail = text.find("-", at, last) - 1
-        if rail >= at and _is_rail(text, at, rail, known):
+        if rail >= at and text[rail] in "+:" and _is_rail(text, at, rail, known):
             column = rail - at
             if column > len(known) + _STEP or not text.startswith(known, at):
                 known = text[at:rail]
@@ -62,7 +62,7 @@ def _trimmed(text: str, at: int, stop: int) -> int:
 
 def _is_rail(text: str, at: int, rail: int, known: str) -> bool:
     """Whether `+- ` stands at `rail` with nothing but rails before it; `known` is such a start."""
-    if text[rail] not in "+:" or not text.startswith("- ", rail + 1):
+    if not text.startswith("- ", rail + 1):
         return False
     if rail >= at + len(known) and text.startswith(known, at):
         at += len(known)

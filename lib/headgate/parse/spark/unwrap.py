@@ -71,27 +71,27 @@ def _begins(line: Line, in_details: bool) -> bool:
 
 
 def _joined(lines: Sequence[Line], text: str, width: int) -> Iterator[Line]:
-    held: list[str] = []
-    first, full, in_details = lines[0], False, False
+    held: list[Line] = []
+    full, in_details = False, False
     for line in lines:
-        raw = text[line.start : line.end]
         in_details = in_details or bool(_BLOCK.match(line.text))
-        if held and full and not _begins(line, in_details):
-            held[-1] = held[-1].ljust(width)
-            held.append(raw)
-        else:
+        if not (full and not _begins(line, in_details)):
             if held:
-                yield _again(first, held)
-            first, held = line, [raw]
-        full = is_full(line.width, width)
+                yield _again(held, text, width)
+            held = []
+        held.append(line)
+        full = line.end - line.start >= width - _LOST
     if held:
-        yield _again(first, held)
+        yield _again(held, text, width)
 
 
-def _again(first: Line, parts: list[str]) -> Line:
+def _again(held: Sequence[Line], text: str, width: int) -> Line:
     """Return what was joined; a rail that was broken itself is found again."""
-    if len(parts) == 1:
+    first, *others = held
+    if not others:
         return first
+    raws = [text[line.start : line.end] for line in held]
+    parts = [*(raw.ljust(width) for raw in raws[:-1]), raws[-1]]
     raw = "".join(parts).rstrip()
     dash = raw.find("-") - 1
     is_row = dash >= 0 and raw[dash : dash + 3] in ("+- ", ":- ") and not raw[:dash].strip(" :|")
