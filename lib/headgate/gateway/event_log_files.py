@@ -6,7 +6,6 @@ import io
 import itertools
 import re
 import stat
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,8 @@ from headgate.gateway.packed_streams import DamagedError, Opener, packing, unpac
 from headgate.parse.spark.event_log_lines import holds_events, split_lines
 
 if TYPE_CHECKING:
+    import zipfile
+
     from _typeshed import WriteableBuffer as Buffer
 
     from headgate.parse.spark.event_log import EventLog

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -10,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from headgate.errors import NotFoundError
-from headgate.gateway.spark_capture import capture_query, is_entry_point
 from headgate.model.version import Evidence, Version
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
@@ -34,9 +32,7 @@ def capture(
     with ExitStack() as stack:
         folders: dict[str, str] = {}
         for place in filter(_is_function, evidence):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headgate-capture-"))
-            capture_query(place, Path(folder), importable=_importable(context), query=query)
-            folders[place] = folder
+            folders[place] = _called(place, stack, context, query)
         version = read_version([folders.get(e, e) for e in evidence], context=context, query=query)
     named = _named(version, {folder: place for place, folder in folders.items()})
     kept = replace(named, captured_at=named.captured_at or _now())
@@ -84,7 +80,23 @@ def check_declared(pipeline: str, context: Context) -> None:
 
 
 def _is_function(evidence: str) -> bool:
+    if ":" not in evidence:
+        return False
+    from headgate.gateway.spark_capture import is_entry_point
+
     return is_entry_point(evidence, Path.cwd())
+
+
+def _called(place: str, stack: ExitStack, context: Context | None, query: str | None) -> str:
+    """Call a function and return the folder of what it told, which lasts as long as `stack`."""
+    # What starts processes is not imported for a file.
+    import tempfile
+
+    from headgate.gateway.spark_capture import capture_query
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headgate-capture-"))
+    capture_query(place, Path(folder), importable=_importable(context), query=query)
+    return folder
 
 
 def _importable(context: Context | None) -> tuple[Path, ...]:
