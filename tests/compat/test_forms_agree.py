@@ -44,6 +44,9 @@ def test_a_one_line_plan_says_nothing_of_what_an_aggregation_stores(name):
         ("source_kafka_pattern/run", "source_kafka_pattern/capture"),
         ("source_kafka_pattern/run", "source_kafka_pattern/run/events.jsonl"),
         ("source_named/run", "source_named/run/events.jsonl"),
+        ("static_join_left/run", "static_join_left/run/events.jsonl"),
+        ("static_join_on_the_left/run/events.jsonl", "static_join_on_the_left/run"),
+        ("subquery_in/run", "subquery_in/run/events.jsonl"),
     ],
 )
 def test_what_a_form_leaves_out_is_no_change(before, after):
@@ -54,3 +57,11 @@ def test_partitions_that_both_sides_tell_are_judged():
     assert read("sink_file_partitioned/run").sink.partition_by == ("k",)
     assert read("source_json/run").sink.partition_by == ()
     assert read("source_json/run/events.jsonl").sink.partition_by is None
+
+
+def test_progress_tells_which_scan_of_a_batch_is_a_stream():
+    version = read("static_join_left/run/events.jsonl")
+    (source,) = version.sources
+    assert version.topology.node(source.node).kind == "source"
+    assert source.node == read("static_join_left/run").sources[0].node
+    assert not any("number of sources" in w for w in version.warnings)

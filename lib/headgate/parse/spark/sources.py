@@ -65,6 +65,8 @@ def join_sources(
     batch than the log's newest committed one: then its offsets count.
     """
     planned = planned_sources(shape) if shape else None
+    if planned is not None and reported is not None and len(reported) < len(planned):
+        planned = _those_reported(planned, reported)
     mentioned = mentioned_sources(shape) if shape else ()
     if planned is not None and len(planned) == len(set(mentioned)):
         captured, logged = _once(captured, mentioned), _once(logged, mentioned)
@@ -129,6 +131,27 @@ def planned_sources(shape: Shape) -> list[Anchor]:
         if anchor.word == "source" and relation is not None and relation.streaming:
             out.setdefault(anchor.facts.position or 0, anchor)
     return [out[n] for n in sorted(out)]
+
+
+def _those_reported(planned: list[Anchor], reported: Sequence[SourceFacts]) -> list[Anchor]:
+    """Return the leaves that are streams, where the progress shows that files of others are not.
+
+    A batch's plan scans the files of a stream like those of a static relation. What the progress
+    names are streams; as many leaves must remain as it names, else nothing is left out.
+    """
+    folders = [_folder(r.path) for r in reported if r.path]
+    kept = [a for a in planned if _is_below(a, folders)]
+    return kept if len(kept) == len(reported) else planned
+
+
+def _is_below(anchor: Anchor, folders: Sequence[str]) -> bool:
+    """Whether a leaf reads one of the folders; one that scans no files is not judged by them."""
+    path = anchor.relation.extra.get("path") if anchor.relation else None
+    return path is None or any(_folder(path).startswith(f) for f in folders)
+
+
+def _folder(path: str) -> str:
+    return path.removeprefix("file:").rstrip("/") + "/"
 
 
 def mentioned_sources(shape: Shape) -> list[int]:
