@@ -16,7 +16,7 @@ test: ## run every test: units, real broker, real Spark, real browser
 
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
-	@exec $(BIN)/pytest -q -n auto -m "not (kafka or spark or browser or stack or remote)" $(ARGS)
+	@exec $(BIN)/pytest -q -n auto -m "not (kafka or spark or browser or stack or remote or slow)" $(ARGS)
 
 check: ## ruff, mypy, and the layers
 	$(SETUP) python

@@ -9,6 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes says more about the machine than about the code.
+settings.register_profile("headgate", deadline=None)
+settings.load_profile("headgate")
 
 CHROMIUM = "HEADGATE_CHROMIUM"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

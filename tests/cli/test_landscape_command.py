@@ -16,6 +16,8 @@ from headgate.cli.group import Settings
 from headgate.cli.landscape import command
 from headgate.errors import SelectorError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 PLAN = GOLDEN / "spark/win_sliding_to_tumbling/before/explain.txt"
 CHECKPOINT = GOLDEN / "checkpoints/rocksdb/checkpoint"

@@ -20,6 +20,8 @@ from headgate.gateway.spark_rest import read_spark_rest
 from headgate.gateway.web import Web
 from headgate.parse.spark.rest import RestAddress, rest_address, wanted_executions
 
+pytestmark = pytest.mark.slow
+
 APPLICATION = {"id": "app-1", "name": "a", "attempts": [{"completed": False}]}
 Answer = tuple[int, dict[str, str], bytes]
 

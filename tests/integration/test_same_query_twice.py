@@ -8,6 +8,8 @@ from headgate.parse.spark.forms import read_plans
 from headgate.parse.spark.version import Pieces, build_version
 from spark_golden import ROOT
 
+pytestmark = pytest.mark.spark
+
 MAKING = str(ROOT / "making")
 QUERIES = (
     "source_json",

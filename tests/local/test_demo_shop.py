@@ -8,6 +8,8 @@ import pytest
 from headgate.local.demo.shop import CITIES, Shop
 from headgate.local.demo.topics import CUSTOMERS, ORDERS, PAYMENTS
 
+pytestmark = pytest.mark.slow
+
 BEGIN = 1_700_000_000.0
 
 

@@ -12,6 +12,8 @@ from headgate.ui.keys import LandscapeKey
 from many_pipelines import write
 from pages.test_pages import text
 
+pytestmark = pytest.mark.slow
+
 
 ROOT = Path(__file__).parents[2]
 

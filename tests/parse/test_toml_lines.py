@@ -164,6 +164,7 @@ class Writer:
                     self.text += self.draw(st.sampled_from(["\n", " # ] [\n"]))
 
 
+@pytest.mark.slow
 @given(DOCUMENT, st.data())
 def test_random_documents(tables, data):
     writer = Writer(data.draw)

@@ -11,6 +11,8 @@ from headgate.plan.undo import Past, build_undo
 from headgate.usecases.apply_plan import new_run
 from headgate.usecases.run_records import step_records
 
+pytestmark = pytest.mark.slow
+
 
 def reset_of(lab):
     plan = build_plan("from-scratch", "q", lab.effects())

@@ -27,6 +27,8 @@ from headgate.views.scene_topology import sketch_topology
 from landscape.shop import shop
 from views import hostile
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 GRAPHS = {
     "plain topology": of_topology(orders_v1().topology),

@@ -149,7 +149,7 @@ def run_all(spark: SparkSession, work: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 def fit(data: bytes, work: Path) -> list[str]:
-    """Return a log's lines without names of this machine and most of the events that are skipped."""
+    """Return a log's lines without this machine's names and most events that are skipped."""
     seen: Counter[str] = Counter()
     out = []
     for line in data.decode().splitlines(keepends=True):

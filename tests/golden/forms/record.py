@@ -1,4 +1,4 @@
-"""Record what Spark prints of the same queries in every form: `python tests/golden/forms/record.py`.
+"""Record what Spark prints of the same queries in every form (run this file).
 
 Writes `SPARKVERSION/QUERY/FORM.txt` beside this file. `df_*` are of a query before its start,
 `query_*` of one that ran a batch, `batch_*` of the DataFrame that foreachBatch gets, and
@@ -120,7 +120,9 @@ def run(frame: DataFrame, mode: str, folder: Path, name: str) -> dict[str, str]:
 
 def explained(query: StreamingQuery) -> dict[str, str]:
     java = query._jsq  # type: ignore[attr-defined]
-    out = {f"query_{n}": java.explainInternal(e) for n, e in (("simple", False), ("extended", True))}
+    out = {
+        f"query_{n}": java.explainInternal(e) for n, e in (("simple", False), ("extended", True))
+    }
     jvm = query._jvm if hasattr(query, "_jvm") else SparkSession.active()._jvm
     executed = java.streamingQuery().lastExecution() if hasattr(java, "streamingQuery") else None
     if executed is None:

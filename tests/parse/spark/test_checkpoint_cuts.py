@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from headgate.gateway.checkpoint_files import read_checkpoint_files, read_log_fi
 from headgate.gateway.evidence_files import find
 from headgate.parse.spark.batches import read_batch_logs
 from headgate.parse.spark.checkpoint import read_checkpoint
+
+pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parents[2] / "golden/checkpoints"
 NAMES = sorted(p.parent.name for p in GOLDEN.glob("*/spark.json"))

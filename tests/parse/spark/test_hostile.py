@@ -14,6 +14,8 @@ from headgate.parse.spark.checkpoint import read_checkpoint
 from headgate.parse.spark.state_schema import read_families
 from spark_golden import FOLDERS
 
+pytestmark = pytest.mark.slow
+
 SEEDS = [
     (folder / name).read_bytes()
     for folder in FOLDERS[:8]

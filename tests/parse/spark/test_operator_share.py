@@ -15,6 +15,8 @@ import pytest
 from headgate.model.topology import NodeKind
 from headgate.usecases.read_version import read_version
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[2]
 ROOTS = [TESTS / "golden" / "spark", TESTS / "cases" / "spark"]
 ROOTS += [Path(p) for p in os.environ.get("HEADGATE_CORPUS", "").split(":") if p]

@@ -6,6 +6,8 @@ from headgate.model.topology import NodeKind
 from headgate.usecases.read_version import read_version
 from spark_golden import ROOT
 
+pytestmark = pytest.mark.slow
+
 QUERIES = sorted(p.name for p in (ROOT / "4.2.0").iterdir())
 # Exchanges are the planner's: these were planned otherwise before the start, for want of sizes or
 # because the output mode always reads Append there.

@@ -2,8 +2,12 @@
 
 import time
 
+import pytest
+
 from headgate.parse.spark.forms import read_plans
 from headgate.parse.spark.version import Pieces, build_version
+
+pytestmark = pytest.mark.slow
 
 
 def wide(operators):

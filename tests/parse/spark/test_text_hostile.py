@@ -15,6 +15,8 @@ from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import recognise
 from headgate.parse.spark.lines import scan
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [path.read_text() for path in SOME]
 CALM = settings(
     deadline=2000, max_examples=120, suppress_health_check=[HealthCheck.too_slow], derandomize=True
