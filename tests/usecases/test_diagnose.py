@@ -1,5 +1,7 @@
 """What the doctor says of a healthy set-up and of broken ones."""
 
+from pathlib import Path
+
 import pytest
 
 from headgate.usecases.diagnose import State, diagnose
@@ -80,3 +82,12 @@ def test_what_tells_of_a_pipeline_and_what_does_not(write):
     assert asked.message == "running, its status command says so (by its status)"
     assert mute.state is State.NOTE and mute.message.startswith("unknown, ")
     assert "headgate.watch(spark, DIR)" in mute.remedy
+
+
+def test_evidence_is_read_as_the_worker_reads_it(write):
+    log = Path(__file__).parents[1] / "golden" / "event_logs" / "plain" / "local-1"
+    table = '[[pipeline]]\nname = "{}"\nengine = "spark"\nevidence = ["{}"]\n'
+    found = by_name(diagnose(write(table.format("orders", log) + table.format("x", log))))
+    assert found["evidence of orders"].state is State.OK
+    wrong = found["evidence of x"]
+    assert wrong.exit_code == 2 and "in headgate.toml which one x is" in wrong.message

@@ -10,6 +10,8 @@ from rich.console import Console
 from headgate.landscape.consumers import consumers
 from headgate.landscape.landscape import (
     LandscapeGroup,
+    LandscapeKind,
+    LandscapeNode,
     LandscapeTopic,
     PartitionLag,
     PositionState,
@@ -64,6 +66,20 @@ def test_consumers_are_pipelines_and_undeclared_groups_by_topic():
     assert remark(spark) == "records were deleted before they were read"
     assert remark(group).startswith("position is after the log's end")
     assert remark(unread_yet) == "position not known"
+
+
+def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
+    node = LandscapeNode(
+        id="enrich/rates", kind=LandscapeKind.SOURCE, operator="kafka", label="kafka rates",
+        pipeline="enrich", details={"topics": ["rates"], "static": True},
+    )  # fmt: skip
+    land = behind()
+    table = replace(land, nodes=(*land.nodes, node))
+    found = {(c.name, c.topic): c for c in consumers(table)}
+    assert remark(found["enrich", "rates"]) == "read as a table"
+    stream = replace(node, id="enrich/rates-2", details={"topics": ["rates"]})
+    both = replace(land, nodes=(*table.nodes, stream))
+    assert not any(c.is_static for c in consumers(both))
 
 
 def test_loose_ends():

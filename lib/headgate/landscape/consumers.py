@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from headgate.landscape.lags import total
-from headgate.landscape.landscape import Landscape, LandscapeGroup, PartitionLag, PositionState
+from headgate.landscape.landscape import (
+    Landscape,
+    LandscapeGroup,
+    LandscapeKind,
+    PartitionLag,
+    PositionState,
+)
 from headgate.model.version import Engine
 
 WRONG = (PositionState.DATA_LOST, PositionState.BEYOND_END)
@@ -19,7 +25,8 @@ class Consumer:
     `kind` is the pipeline's engine or the group's type; `source` says where positions come from
     (`group`, `checkpoint`, `progress`, None where there are none) and `at` when they were true
     (None: as new as the cluster). `lag` sums the known partitions, None where none is known.
-    `node` is what to select in the landscape.
+    `node` is what to select in the landscape. `is_static` where Spark joins a stream with the
+    topic as a table: it reads it without keeping a position.
     """
 
     name: str
@@ -32,6 +39,7 @@ class Consumer:
     source: str | None = None
     at: str | None = None
     positions: tuple[PartitionLag, ...] = ()
+    is_static: bool = False
 
     @property
     def lag(self) -> int | None:
@@ -58,6 +66,7 @@ def consumers(landscape: Landscape) -> tuple[Consumer, ...]:
 
 
 def _of_pipelines(landscape: Landscape) -> Iterator[Consumer]:
+    static = _static(landscape)
     for p in landscape.pipelines:
         by_topic = _by_topic(p.positions)
         for topic in dict.fromkeys((*p.reads, *by_topic)):
@@ -71,7 +80,18 @@ def _of_pipelines(landscape: Landscape) -> Iterator[Consumer]:
                 source=p.lag_from if topic in by_topic else None,
                 at=p.lag_at,
                 positions=by_topic.get(topic, ()),
+                is_static=topic not in by_topic and (p.name, topic) in static,
             )
+
+
+def _static(landscape: Landscape) -> set[tuple[str | None, str]]:
+    """Return each pipeline's topics that none of its streams reads, only static relations."""
+    read: dict[bool, set[tuple[str | None, str]]] = {True: set(), False: set()}
+    for node in landscape.nodes:
+        topics = node.details.get("topics") if node.kind is LandscapeKind.SOURCE else None
+        for topic in topics if isinstance(topics, list | tuple) else ():
+            read[node.details.get("static") is True].add((node.pipeline, topic))
+    return read[True] - read[False]
 
 
 def _of_groups(groups: Iterable[LandscapeGroup]) -> Iterator[Consumer]:

@@ -83,7 +83,11 @@ def node_heading(sketch: Sketch, node_id: str) -> None:
 def detail_rows(details: dict[str, Any]) -> list[tuple[str, object]]:
     """Return the contract's details as rows, the well known ones first."""
     known = [(word, details[name]) for name, word in WORDS.items() if name in details]
-    others = [(name.replace("_", " "), v) for name, v in details.items() if name not in WORDS]
+    others = [
+        (name.replace("_", " ").capitalize(), value)
+        for name, value in details.items()
+        if name not in WORDS
+    ]
     return [(word, shown(value)) for word, value in (*known, *others)]
 
 

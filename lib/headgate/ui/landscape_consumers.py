@@ -157,6 +157,8 @@ def _detail(consumer: Consumer) -> None:
 
 
 def _why_nothing(consumer: Consumer) -> str:
+    if consumer.is_static:
+        return "It joins a stream with this topic as a table: no position is kept, so none lags."
     if consumer.kind == "spark":
         return (
             "Spark commits no offsets to Kafka, and neither a checkpoint nor progress of this query"

@@ -9,8 +9,13 @@ from headgate.ui.upload import as_uploaded
 
 
 def show_problem(error: Exception | str) -> None:
-    """Show the sentence; uploads by their own names, nothing in it read as Markdown."""
-    st.error(sentence(as_uploaded(str(error))), icon=":material/error:")
+    """Show the sentence; uploads by their own names, nothing in it read as Markdown.
+
+    What it lists on lines of its own, such as the queries to choose from, becomes a list.
+    """
+    said, *listed = as_uploaded(str(error)).splitlines() or [""]
+    lines = "".join(f"\n- {sentence(line)}" for line in listed)
+    st.error(sentence(said) + (f"\n{lines}" if lines else ""), icon=":material/error:")
 
 
 def sentence(text: str) -> str:

@@ -17,6 +17,7 @@ from headgate.store.slots import Slot
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
 
 PYTHON = (3, 11)
@@ -62,6 +63,8 @@ def _all(config: str | None) -> Iterator[Check]:
     for pipeline in context.registry.pipelines:
         if pipeline.checkpoint:
             yield _checkpoint(context, pipeline)
+        if pipeline.engine is Engine.SPARK and (pipeline.evidence or not pipeline.checkpoint):
+            yield _evidence(context, pipeline)
     yield from _activity(context)
 
 
@@ -163,6 +166,18 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
     except HeadgateError as error:
         return _failed(name, error, "start the pipeline once, or correct `checkpoint`")
     return _ok(name, pipeline.checkpoint)
+
+
+def _evidence(context: Context, pipeline: Pipeline) -> Check:
+    """Read what the worker reads each minute."""
+    name = f"evidence of {pipeline.name}"
+    try:
+        version = read_registered(context, pipeline)
+    except HeadgateError as error:
+        return _failed(name, error, "correct `evidence`, `watch` or `query`")
+    if version is None:
+        return _note(name, "no batch is done yet", "start the pipeline once")
+    return _ok(name, _count(len(version.topology.nodes), "node"))
 
 
 def _activity(context: Context) -> Iterator[Check]:

@@ -169,7 +169,7 @@ def _nothing(signs: Signs) -> str:
     if signs.begun is not None:
         batch, at = signs.begun
         return f"the newest batch {batch} is of {_clock(at)}, and a query without data begins none"
-    return "; ".join(signs.problems) or "nothing tells whether it runs"
+    return "; ".join(signs.problems) or "headgate.toml names neither a watch nor a status command"
 
 
 def _proof(signs: Signs) -> list[str]:

@@ -136,7 +136,7 @@ def remark(consumer: Consumer) -> str:
     states = {p.state for p in consumer.positions}
     words = [REMARKS[state] for state in REMARKS if state in states]
     if all(p.position is None for p in consumer.positions):
-        words = ["position not known"]
+        words = ["read as a table" if consumer.is_static else "position not known"]
     if not consumer.declared:
         words.append("undeclared")
     return ", ".join(words)

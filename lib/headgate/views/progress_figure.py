@@ -25,7 +25,6 @@ ALONE = timedelta(minutes=1)
 FEW = 40
 """Batches up to which each one is a bar or has a dot: a line through one is no line."""
 MOST_RESTARTS = 60
-_FORMATS = {Unit.BYTES: "~s", Unit.SECONDS: "~g"}
 
 
 def progress_figure(
@@ -139,7 +138,8 @@ def _arrange(figure: go.Figure, charts: Sequence[Chart], rows: int, dark: bool) 
 def _ticks(chart: Chart) -> str:
     """Return how an axis writes its numbers: in thousands where there are, never in thousandths."""
     most = max((v for line in chart.lines for v in line.values if v is not None), default=0)
-    return _FORMATS.get(chart.unit, "~s" if most >= 1000 else "~g")
+    least = 100_000 if chart.unit is Unit.SECONDS else 1000
+    return "~s" if most >= least else "~g"
 
 
 def _range(charts: Sequence[Chart]) -> list[datetime]:
