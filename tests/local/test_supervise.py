@@ -12,6 +12,8 @@ import pytest
 from headgate.local.processes import Program, descendants, last_line
 from headgate.local.supervise import Supervisor
 
+pytestmark = pytest.mark.slow
+
 # A child with a grandchild in its group and one that left it, both deaf to SIGTERM.
 FAMILY = "trap '' TERM; sleep 300 & setsid sleep 300 & echo ready; wait"
 PARENT = """

@@ -13,6 +13,8 @@ from headgate.ui import reading
 from headgate.ui.reading import is_small, read_apart, size_of
 from headgate.usecases.survey_evidence import survey_evidence
 
+pytestmark = pytest.mark.slow
+
 EXPLAIN = "== Physical Plan ==\n*(1) Project [k#1]\n+- *(1) Scan ExistingRDD[k#1]\n"
 
 

@@ -17,6 +17,8 @@ from headgate.errors import StoreError, UnreachableError
 from headgate.store import migrate, open_store
 from headgate.store.tables import METADATA
 
+pytestmark = pytest.mark.slow
+
 
 def test_concurrent_starters_share_one_migration(url):
     code = "import sys; from headgate.store import open_store; open_store(sys.argv[1]).close()"

@@ -11,6 +11,8 @@ from headgate.errors import EvidenceError
 from headgate.usecases.read_batches import read_batches
 from headgate.usecases.read_version import read_version
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[1] / "golden/checkpoints"
 NOBODY = 65534
 

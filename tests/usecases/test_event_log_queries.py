@@ -28,6 +28,8 @@ from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_version import gather, read_version
 from spark_golden import ROOT as CASES
 
+pytestmark = pytest.mark.slow
+
 LOG = str(PLAIN)
 MANY = str(ROOT.parent / "many_queries" / "eventlog_v2_local-1795250729015")
 EXPLAINED = {"orders_2": "orders", "copies": "copies\n<b>🧵", "nameless": None}

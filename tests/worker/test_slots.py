@@ -9,6 +9,8 @@ import pytest
 from headgate.store import open_store
 from headgate.store.slots import Slot
 
+pytestmark = pytest.mark.slow
+
 HOLD = """
 import sys, time
 from headgate.store import open_store

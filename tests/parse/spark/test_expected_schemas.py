@@ -6,6 +6,8 @@ from headgate.parse.spark.state import bare
 from headgate.usecases.read_version import read_version
 from spark_golden import FOLDERS
 
+pytestmark = pytest.mark.slow
+
 # A continuous query reports no progress; one query's last batch is empty.
 TRUE_OF_THE_LOG = ("logged no progress", "is shown as an empty local table")
 RECORDED = [f for f in FOLDERS if (f / "checkpoint").exists()]

@@ -10,6 +10,8 @@ from headgate.parse.spark.merge import merge
 from headgate.parse.spark.version import Pieces, build_version
 from spark_golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
 
+pytestmark = pytest.mark.slow
+
 WHOLE = [f for f in FOLDERS if (f / "formatted.txt").exists()]
 MEANING = ("keys", "right_keys", "functions", "conditions")
 

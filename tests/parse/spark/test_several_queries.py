@@ -9,6 +9,8 @@ from headgate.errors import EvidenceError
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import recognise
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("stateless", "window", "stream_join", "user_shuffle", "union_dedup")
 
 

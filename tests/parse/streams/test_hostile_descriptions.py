@@ -13,9 +13,12 @@ from headgate.errors import EvidenceError
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import recognise
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 TEXTS = [f.read_text() for f in sorted(FOLDER.glob("*.txt"))]
-SLOWEST = 2.0
+SLOWEST = 60.0
+"""Processor seconds: nothing that ends is near it, what grows with the square is beyond it."""
 texts = st.sampled_from(TEXTS)
 
 
@@ -95,18 +98,18 @@ def test_a_cycle_through_topics_is_drawn():
     ids=["sources", "marks", "stores", "names", "open nodes", "written ends", "configurations"],
 )
 def test_hostile_text_takes_no_long_time(text):
-    start = time.perf_counter()
+    start = time.process_time()
     read(text)
-    assert time.perf_counter() - start < SLOWEST
+    assert time.process_time() - start < SLOWEST
 
 
 @pytest.mark.parametrize("count", [4_000])
 def test_time_grows_with_the_size(count):
     def seconds(nodes):
         text = chain(nodes)
-        start = time.perf_counter()
+        start = time.process_time()
         assert len(read(text).streams.processors) == nodes + 2
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(count // 8)
     small, large = (min(seconds(n) for _ in range(3)) for n in (count // 4, count))
