@@ -37,7 +37,7 @@ def main() -> None:
 @st.fragment
 def _page(context: Context) -> None:
     head, pipelines, old, new, sides, find, only = st.columns(
-        [1.0, 1.35, 2.05, 2.05, 1.95, 1.15, 1.4], vertical_alignment="center"
+        [0.95, 1.3, 2.15, 2.15, 1.95, 1.1, 1.35], vertical_alignment="center"
     )
     with head:
         title("Compare")

@@ -10,6 +10,7 @@ from headgate.compat.report import Acceptance, Finding, Outcome, Report, StateEf
 from headgate.compat.schema_check import Fit, fit
 from headgate.errors import RenameError
 from headgate.model.schema import Field, Schema
+from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine
 
 from .build import COUNT, SUM, K, aggregate, deduplicate, files, graph, version
@@ -49,6 +50,15 @@ def test_names_inside_a_struct_do_not_count_and_nullability_does():
 def test_equal_versions_have_neither_findings_nor_changes():
     report = compare(version(aggregate()), version(aggregate()))
     assert (report.findings, report.changes, report.outcome) == ((), (), Outcome.RESUMES)
+
+
+def test_how_the_state_is_written_is_a_setting_and_no_change_of_the_graph():
+    details = {"store": "default", "checkpoint_format": 2, "changelog": True}
+    kept = Node(id="store", kind=NodeKind.STATE_STORE, operator="state_store", label="default",
+                details=details)  # fmt: skip
+    planned = replace(kept, details={"store": "default"})
+    before, after = (version(topology=Topology((n,), ())) for n in (kept, planned))
+    assert compare(before, after).changes == ()
 
 
 def test_the_worst_finding_is_the_outcome_and_stands_first():

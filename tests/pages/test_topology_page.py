@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from headgate.usecases.context import open_context
+from headgate.usecases.refresh_versions import refresh_versions
+
 LOG = Path(__file__).parents[1] / "golden" / "event_logs" / "plain" / "local-1"
 
 
@@ -42,3 +45,11 @@ def test_nothing_wrong_is_no_problem(register, open_page, tmp_path):
     (tmp_path / "watch").mkdir()
     register('watch = "watch"')
     assert said(open_page("topology", pipeline="shop")) == []
+
+
+def test_the_history_calls_running_only_what_is_proven_to_run(register, open_page, tmp_path):
+    register(f'evidence = ["{LOG}"]\nquery = "orders"')
+    refresh_versions(open_context(str(tmp_path / "headgate.toml")))
+    at = open_page("topology", pipeline="shop", view="history")
+    shown = " ".join(str(getattr(h, "value", None) or getattr(h, "body", "")) for h in at.html)
+    assert "seen last" in shown and "runs now" not in shown

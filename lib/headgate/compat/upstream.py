@@ -28,6 +28,8 @@ _JUDGED_ELSEWHERE = STATEFUL | {"watermark", "source", "sink", "exchange", "stat
 # What a node says of this run, this checkpoint or this form of evidence.
 _VOLATILE = frozenset(
     {
+        "changelog",
+        "checkpoint_format",
         "described_as",
         "encoding",
         "format",

@@ -78,7 +78,8 @@ def _panel(
 ) -> None:
     version, node_id = chosen.version, selected()
     if node_id is None or sketch.node(node_id) is None:
-        if chosen.pipeline is not None:
+        # What was put in may be of any query: how the pipeline is says nothing of it.
+        if chosen.pipeline is not None and chosen.row is not None:
             activity_facts(context, chosen.pipeline)
         version_facts(version, chosen.row, chosen.evidence.words)
         if chosen.row is None and chosen.pipeline is not None:

@@ -41,11 +41,11 @@ def history_view(context: Context, chosen: Chosen) -> None:
     shown = ONCE * (1 + int(st.session_state.get(MORE, 0)))
     rows = chosen.rows[:shown]
     runs = observed_last(chosen.rows)
-    word = "runs now" if is_running(context, chosen.pipeline) else "seen last"
+    state = "runs now" if is_running(context, chosen.pipeline) else "seen last"
     _, middle, _ = st.columns([1, 8, 1])
     with middle, st.container(key="history", gap=None):
         for row in rows:
-            _row(context, chosen, row, runs, word)
+            _row(context, chosen, row, runs, state)
         if len(chosen.rows) > shown:
             st.button(f"Show {min(ONCE, len(chosen.rows) - shown)} older ones", on_click=_more)
 
@@ -54,10 +54,10 @@ def _more() -> None:
     st.session_state[MORE] = int(st.session_state.get(MORE, 0)) + 1
 
 
-def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, word: str) -> None:
+def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, state: str) -> None:
     """Show one version: its place in time, what changed, and what can be done with it.
 
-    `word` is for the one that was seen running last.
+    `state` is said of the one that was seen running last.
     """
     before = row.number - 1
     is_chosen = chosen.row is not None and chosen.row.number == row.number
@@ -69,7 +69,7 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, wo
                 number=row.number,
                 when=f"{short_time(row.captured_at)} · {ago(row.captured_at)}",
                 origin=ORIGINS[row.origin],
-                runs=word if row.number == runs.number and row.origin is Origin.OBSERVED else "",
+                runs=state if row.number == runs.number and row.origin is Origin.OBSERVED else "",
                 chosen=is_chosen,
                 outcome=(glyph, word),
                 line=line,

@@ -17,6 +17,8 @@ from headgate.parse.spark.secrets import mask, mask_text
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
 _FILES = re.compile(r"FileStreamSource\[(?P<path>.*)\]$")
+# What a writer is told of the query stands among the sink's options, and is none.
+_OF_QUERY = ("queryname", "checkpointlocation")
 _PARTITIONED = re.compile(r"^Some\(\w+\((?P<columns>.*)\)\)$")
 
 
@@ -85,7 +87,7 @@ def read_session(found: Mapping[str, Any]) -> Session:
         or lowered.get("topic")
         or lowered.get("path")
         or lowered.get("table"),
-        sink_options=options,
+        sink_options={k: v for k, v in options.items() if k.lower() not in _OF_QUERY},
         partition_by=_partition_by(sink),
         output_mode=_text(found.get("output_mode")),
         trigger=found["trigger"] if isinstance(found.get("trigger"), dict) else None,
