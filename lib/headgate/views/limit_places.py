@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Version
-from headgate.parse.spark.limits import limits_of
+from headgate.parse.spark.limits import Gap, gaps_of
 
-_AT: tuple[tuple[str, tuple[NodeKind, ...]], ...] = (
-    ("The topics of", (NodeKind.SOURCE,)),
-    ("The sources", (NodeKind.SOURCE,)),
-    ("The options of", (NodeKind.SOURCE, NodeKind.SINK)),
-    ("The sink", (NodeKind.SINK,)),
-    ("The output mode", (NodeKind.SINK,)),
-    ("The trigger", (NodeKind.SINK,)),
-    ("Types and nullability", (NodeKind.STATE_STORE,)),
-    ("The state variables", (NodeKind.STATE_STORE,)),
-    ("Which state store provider", (NodeKind.STATE_STORE,)),
-    ("Exchanges", (NodeKind.REPARTITION,)),
-)
-"""Beginnings of sentences of `limits_of`, and the kinds of nodes whose fact is missing."""
+_AT: Mapping[Gap, tuple[NodeKind, ...]] = {
+    Gap.TOPICS: (NodeKind.SOURCE,),
+    Gap.SOURCES: (NodeKind.SOURCE,),
+    Gap.OPTIONS: (NodeKind.SOURCE, NodeKind.SINK),
+    Gap.SINK: (NodeKind.SINK,),
+    Gap.MODE: (NodeKind.SINK,),
+    Gap.TRIGGER: (NodeKind.SINK,),
+    Gap.TYPES: (NodeKind.STATE_STORE,),
+    Gap.VARIABLES: (NodeKind.STATE_STORE,),
+    Gap.PROVIDER: (NodeKind.STATE_STORE,),
+    Gap.EXCHANGES: (NodeKind.REPARTITION,),
+}
+"""The kinds of nodes whose fact is missing; other gaps are about the whole version."""
 
 
 def limits_at(version: Version, node: Node) -> tuple[str, ...]:
@@ -26,26 +28,26 @@ def limits_at(version: Version, node: Node) -> tuple[str, ...]:
     stateful = {o.node for o in version.stateful or ()}
     kind = NodeKind.STATE_STORE if node.id in stateful else node.kind
     return tuple(
-        s for s in limits_of(version) if kind in _kinds(s) and not _known(version, node, s)
+        said
+        for gap, said in gaps_of(version).items()
+        if kind in _AT.get(gap, ()) and not _known(version, node, gap)
     )
 
 
-def _kinds(sentence: str) -> tuple[NodeKind, ...]:
-    return next((kinds for start, kinds in _AT if sentence.startswith(start)), ())
-
-
-def _known(version: Version, node: Node, sentence: str) -> bool:
-    """Return whether this very node has what the sentence misses at others of its kind."""
-    if sentence.startswith("The topics of"):
-        source = next((s for s in version.sources or () if s.node == node.id), None)
-        return source is not None and (
-            source.format != "kafka" or bool(source.topics or source.pattern)
-        )
-    if sentence.startswith("The options of"):
-        return bool(node.details.get("options"))
-    if sentence.startswith("Types and nullability"):
-        return _is_typed(node)
-    return False
+def _known(version: Version, node: Node, gap: Gap) -> bool:
+    """Return whether this very node has what is missing at others of its kind."""
+    match gap:
+        case Gap.TOPICS:
+            source = next((s for s in version.sources or () if s.node == node.id), None)
+            return source is not None and (
+                source.format != "kafka" or bool(source.topics or source.pattern)
+            )
+        case Gap.OPTIONS:
+            return bool(node.details.get("options"))
+        case Gap.TYPES:
+            return _is_typed(node)
+        case _:
+            return False
 
 
 def _is_typed(node: Node) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 
 from headgate.model.schema import Schema
 from headgate.model.topology import NodeKind
@@ -14,6 +15,25 @@ _PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch", "re
 _FIXED_OPTIONS = frozenset(("local", "memory"))
 
 
+class Gap(StrEnum):
+    """What the evidence of a Spark query may leave open."""
+
+    STEPS = "steps"
+    SOURCES = "sources"
+    TOPICS = "topics"
+    OPTIONS = "options"
+    STATE = "state"
+    EXCHANGES = "exchanges"
+    TYPES = "types"
+    VARIABLES = "variables"
+    PROVIDER = "provider"
+    SINK = "sink"
+    MODE = "mode"
+    TRIGGER = "trigger"
+    FUNCTIONS = "functions"
+    HISTORY = "history"
+
+
 def limits_of(version: Version) -> tuple[str, ...]:
     """Return one sentence for each thing that is not known, and what would tell it; in fixed order.
 
@@ -22,9 +42,15 @@ def limits_of(version: Version) -> tuple[str, ...]:
     """
     if version.streams is not None:
         return limits_of_streams(version.streams)
+    return tuple(gaps_of(version).values())
+
+
+def gaps_of(version: Version) -> dict[Gap, str]:
+    """Return the sentence for each thing that is not known of a Spark query, in fixed order."""
     if version.engine is not Engine.SPARK:
-        return ()
-    return tuple(said for limit in _LIMITS if (said := limit(version)) is not None)
+        return {}
+    found = ((gap, limit(version)) for gap, limit in _LIMITS.items())
+    return {gap: said for gap, said in found if said is not None}
 
 
 def _kinds(version: Version) -> frozenset[str]:
@@ -207,19 +233,19 @@ def _history(version: Version) -> str | None:
     )
 
 
-_LIMITS: tuple[Callable[[Version], str | None], ...] = (
-    _no_plan,
-    _sources,
-    _topics,
-    _options,
-    _state,
-    _physical,
-    _types,
-    _variables,
-    _provider,
-    _sink,
-    _mode,
-    _trigger,
-    _functions,
-    _history,
-)
+_LIMITS: Mapping[Gap, Callable[[Version], str | None]] = {
+    Gap.STEPS: _no_plan,
+    Gap.SOURCES: _sources,
+    Gap.TOPICS: _topics,
+    Gap.OPTIONS: _options,
+    Gap.STATE: _state,
+    Gap.EXCHANGES: _physical,
+    Gap.TYPES: _types,
+    Gap.VARIABLES: _variables,
+    Gap.PROVIDER: _provider,
+    Gap.SINK: _sink,
+    Gap.MODE: _mode,
+    Gap.TRIGGER: _trigger,
+    Gap.FUNCTIONS: _functions,
+    Gap.HISTORY: _history,
+}
