@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TOKENS = ROOT / "lib" / "headgate" / "ui" / "style" / "tokens.css"
+TOKENS = ROOT / "lib" / "headgate" / "views" / "shared_look" / "tokens.css"
 CONFIG = ROOT / ".streamlit" / "config.toml"
 TEXT, MARK = 4.5, 3.0
 STATUSES = ("added", "removed", "changed", "unknown", "refuses", "silently_wrong")

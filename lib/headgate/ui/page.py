@@ -87,8 +87,11 @@ def user() -> str:
 
 @cache
 def _style() -> str:
-    style = files("headgate.ui.style")
-    return "\n".join((style / name).read_text("utf-8") for name in ("tokens.css", "pages.css"))
+    parts = (
+        files("headgate.views.shared_look") / "tokens.css",
+        files("headgate.ui.style") / "pages.css",
+    )
+    return "\n".join(part.read_text("utf-8") for part in parts)
 
 
 @st.cache_resource

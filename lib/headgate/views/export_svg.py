@@ -133,5 +133,5 @@ def icon(look: Look) -> str:
 @cache
 def _icons() -> dict[str, str]:
     """The component's own icons, so that a file cannot differ from the page."""
-    script = files("headgate.ui.graph").joinpath("icons.js").read_text("utf-8")
+    script = files("headgate.views.shared_look").joinpath("icons.js").read_text("utf-8")
     return dict(re.findall(r"(\w+): \"([^\"]+)\"", script))

@@ -12,7 +12,7 @@ import streamlit as st
 from headgate.ui.graph.payload import WORDS, payload
 from headgate.views.scene import Scene
 
-SCRIPTS = ("icons.js", "draw.js", "camera.js", "graph.js")
+SCRIPTS = ("draw.js", "camera.js", "graph.js")
 """In this order they form one module: only the last one exports."""
 
 USUAL_ROOM = (1290, 760)
@@ -87,10 +87,11 @@ def _room_key(key: str) -> str:
 @cache
 def _component() -> Any:
     here = files(__package__)
-    style = files("headgate.ui.style")
+    look = files("headgate.views.shared_look")
+    scripts = (look / "icons.js", *(here / name for name in SCRIPTS))
     return st.components.v2.component(
         "headgate_graph",
         html=here.joinpath("graph.html").read_text("utf-8"),
-        css="\n".join(p.read_text("utf-8") for p in (style / "tokens.css", here / "graph.css")),
-        js="\n".join(here.joinpath(name).read_text("utf-8") for name in SCRIPTS),
+        css="\n".join(p.read_text("utf-8") for p in (look / "tokens.css", here / "graph.css")),
+        js="\n".join(p.read_text("utf-8") for p in scripts),
     )

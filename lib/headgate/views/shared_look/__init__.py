@@ -1,0 +1,1 @@
+"""Hues and icons that pages and exported pictures have in common."""
