@@ -12,9 +12,14 @@ from headgate.parse.spark.checkpoint import LoggedSource
 from headgate.parse.spark.resolve import top_down
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import SourceFacts, kafka_topics
+from headgate.parse.spark.streaming import is_settled
 
 T = TypeVar("T")
 _OPTION = "option."
+_UNSETTLED = (
+    "which of the {} scans of this plan are streams, and which static tables that they are joined"
+    " with, is not told: the logical plan, query progress or the checkpoint tells"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,10 @@ def join_sources(
     others = [len(found) for found in (captured, logged, reported) if found is not None]
     if planned is not None and shape and shape.hides_sources and others:
         # The last batch was planned without a source that had no data.
+        planned = planned if len(planned) in others else None
+    if planned is not None and shape and not is_settled(shape.resolved.query):
+        if not others:
+            return Sources(None, [_UNSETTLED.format(len(planned))])
         planned = planned if len(planned) in others else None
     counts = {
         who: len(found)

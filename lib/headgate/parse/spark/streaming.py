@@ -47,6 +47,21 @@ def streaming_attributes(query: Query) -> dict[int, bool]:
     }
 
 
+def is_settled(query: Query) -> bool:
+    """Whether it is told which leaves stream: no join with a static relation has streams alone.
+
+    The plan of a batch scans a stream's files as it scans a static relation's; where nothing else
+    tells them apart both count as streaming, which such a join contradicts.
+    """
+    has_only_streams: list[bool] = []
+    for relation in query.relations:
+        inputs = [has_only_streams[i] for i in relation.inputs]
+        if relation.kind == "static_join" and len(inputs) > 1 and all(inputs):
+            return False
+        has_only_streams.append(all(inputs) if inputs else relation.kind == "source")
+    return True
+
+
 def _consumers(relations: Sequence[Relation]) -> dict[int, int]:
     return {i: index for index, r in enumerate(relations) for i in r.inputs}
 
