@@ -68,9 +68,7 @@ def test_a_form_shows_the_operators_of_its_query(path):
 
 def test_a_refusal_in_the_place_of_a_plan_is_told():
     refused = (ROOT / "subquery" / "df_cost.txt").read_text()
-    with pytest.raises(
-        EvidenceError, match="x lacks a plan, Spark refused: org"
-    ):
+    with pytest.raises(EvidenceError, match="x lacks a plan, Spark refused: org"):
         version_of(refused)
     version = version_of((ROOT / "subquery" / "df_extended.txt").read_text())
     assert "Spark refused: org.apache.spark" in version.warnings[0]
