@@ -93,3 +93,9 @@ def test_progress_is_masked():
     )
     assert "hunter2" not in repr(batch)
     assert batch.sources[0].metrics["rows"] == "1"
+
+
+def test_a_password_before_a_server_needs_no_scheme():
+    servers = mask({"bootstrap.servers": "me:hidden@one:9092,two:9092,me:hidden@three"})
+    assert servers["bootstrap.servers"] == f"{MASK}@one:9092,two:9092,{MASK}@three"
+    assert mask({"mail": "a@b.c", "time": "10:20"}) == {"mail": "a@b.c", "time": "10:20"}

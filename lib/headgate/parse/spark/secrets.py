@@ -12,6 +12,8 @@ _SECRET = re.compile(
     re.I,
 )
 _USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)[^/@\s,;?#]*:[^/@\s,;?#]*@")
+# The same without a scheme, as in a list of servers; only values of options are read like that.
+_BARE_USER_INFO = re.compile(r"(?:^|(?<=[\s,;]))[^\s/@,:;=]+:[^\s/@,;]+@(?=[\w\[])")
 _QUERY = re.compile(
     r"(?P<key>[?&;](?:[^=&\s]*(?:token|secret|passw|sig|key|credential)[^=&\s]*)=)[^&\s;,]+", re.I
 )
@@ -42,7 +44,11 @@ def is_secret(key: str) -> bool:
 
 def mask(options: Mapping[str, str]) -> dict[str, str]:
     """Return options with every secret value replaced; the keys stay, so that a diff sees them."""
-    return {k: MASK if is_secret(k) else mask_text(v) for k, v in options.items()}
+    return {k: MASK if is_secret(k) else _mask_value(v) for k, v in options.items()}
+
+
+def _mask_value(value: str) -> str:
+    return _BARE_USER_INFO.sub(f"{MASK}@", mask_text(value))
 
 
 _HINTS = (
