@@ -69,3 +69,10 @@ def test_a_watchs_report_moves_a_version_on():
 def test_an_older_or_foreign_report_changes_nothing(other):
     version = read_version([str(CHECKPOINT)])
     assert with_report(version, read_reports([other])[0]) == version
+
+
+@pytest.mark.parametrize("piece", ["progress.json", "explain.txt", "capture.json"])
+def test_a_sink_has_one_name_whatever_tells_of_it(piece):
+    run = Path(__file__).parents[2] / "golden/spark/4.2.0/sink_noop/run"
+    plan = [str(run / "explain.txt")] if piece == "capture.json" else []
+    assert read_version([str(run / piece), *plan]).sink.format == "noop"
