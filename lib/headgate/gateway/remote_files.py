@@ -36,10 +36,23 @@ class RemoteFiles:
         return bool(found.type == fs.FileType.Directory)
 
     def listed(self, path: str) -> list[tuple[str, bool]]:
-        """Return names and whether they are folders; none where the folder does not exist."""
+        """Return names and whether they are folders; none where the folder does not exist.
+
+        In Google's store pyarrow lists only those folders that an object of their own stands for,
+        as Hadoop's connector makes it. Where there is none, what lies below tells the folders.
+        """
         selector = fs.FileSelector(path, allow_not_found=True)
         found = self._asked(lambda: self._system.get_file_info(selector))
-        return [(i.base_name, i.type == fs.FileType.Directory) for i in found]
+        names = [(i.base_name, i.type == fs.FileType.Directory) for i in found]
+        if self._family == "gs" and not any(is_folder for _, is_folder in names):
+            names += [(name, True) for name in self._implied(path)]
+        return names
+
+    def _implied(self, path: str) -> list[str]:
+        below = fs.FileSelector(path, allow_not_found=True, recursive=True)
+        found = self._asked(lambda: self._system.get_file_info(below))
+        inner = (i.path[len(path.rstrip("/")) + 1 :].split("/") for i in found)
+        return sorted({parts[0] for parts in inner if len(parts) > 1})
 
     def opened(self, path: str) -> BinaryIO:
         """Open a file for reading; each read has the same time limit as any other answer."""

@@ -1,4 +1,4 @@
-"""Real servers that a checkpoint is read from: S3Proxy, HDFS, Azurite; brought by the set-up."""
+"""Servers that a checkpoint is read from: S3Proxy, HDFS, Azure's and Google's emulators."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hmac
 import importlib.util
 import socket
 import subprocess
+import sys
 import time
 from base64 import b64encode
 from collections import deque
@@ -140,6 +141,31 @@ def azure(stores_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield Store(
             "abfss://box@devstoreaccount1.dfs.core.windows.net/ck", {"abfs": settings}, port
         )
+
+
+@pytest.fixture(scope="session")
+def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """An emulator of Google's store; as after a copy, no object stands for a folder."""
+    port, base = free_port(), tmp_path_factory.mktemp("google")
+    command = [sys.executable, "-m", "gcp_storage_emulator", "start", "--in-memory"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--default-bucket", "bucket"]
+    with running(command, port, base / "log"):
+        # The emulator takes nothing without content; of empty state files only names are read.
+        for file in (p for p in CHECKPOINT.rglob("*") if p.is_file()):
+            _post(port, f"team a/ck/{file.relative_to(CHECKPOINT)}", file.read_bytes() or b"-")
+        # Google's client tries again for as long as it is let.
+        settings = {"endpoint": f"http://127.0.0.1:{port}", "anonymous": "true", "timeout": "6"}
+        yield Store("gs://bucket/team a/ck", {"gs": settings}, port)
+
+
+def _post(port: int, key: str, data: bytes) -> None:
+    """Put an object into the bucket by Google's JSON interface."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    path = f"/upload/storage/v1/b/bucket/o?uploadType=media&name={quote(key, safe='')}"
+    connection.request("POST", path, data, {"Content-Type": "application/octet-stream"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    connection.close()
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ CHECKPOINT = Path(__file__).parents[2] / "golden/checkpoints/rocksdb/checkpoint"
 SOON = 12
 
 
-@pytest.fixture(params=["s3", "azure", "hdfs"])
+@pytest.fixture(params=["s3", "azure", "google", "hdfs"])
 def store(request):
     return request.getfixturevalue(request.param)
 
@@ -43,7 +43,7 @@ def refused(kind, address, settings):
     return str(error.value)
 
 
-@pytest.mark.parametrize("name", ["s3", "azure"])
+@pytest.mark.parametrize("name", ["s3", "azure", "google"])
 def test_a_remote_checkpoint_is_read_as_the_local_one(name, request):
     store = request.getfixturevalue(name)
     place = find(store.address, store.settings)
