@@ -101,3 +101,9 @@ def test_what_would_steer_a_terminal_is_not_said(tmp_path):
         (line,) = done.stderr.splitlines()
         assert "notes" in line
         assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_offsets_stand_by_topic_partition_and_offset():
+    checkpoint = Path(__file__).parents[1] / "golden/checkpoints/asynchronous/checkpoint"
+    done = run(str(checkpoint))
+    assert "orders 0:0 1:0  orders 0:3 1:3" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from headgate.model.schema import Schema
@@ -100,7 +101,16 @@ def _sources(version: Version) -> Iterator[tuple[str, ...]]:
 
 
 def _offsets(offsets: object) -> str:
-    text = "" if offsets is None else str(offsets)
+    """Write Kafka's as `orders 0:17 1:9`, PARTITION:OFFSET; another source's as JSON."""
+    if offsets is None:
+        return ""
+    if isinstance(offsets, dict) and all(isinstance(found, dict) for found in offsets.values()):
+        text = ", ".join(
+            " ".join((topic, *(f"{number}:{at}" for number, at in found.items())))
+            for topic, found in offsets.items()
+        )
+    else:
+        text = json.dumps(offsets, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
