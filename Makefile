@@ -2,7 +2,8 @@
 
 SETUP := @sh scripts/setup.sh
 BIN := .venv/bin
-ARGS ?=
+# What needs a server, Spark or a browser runs one after the other, everything else at once.
+REAL := kafka or spark or browser or stack or remote
 
 .PHONY: run test test-fast check bench setup
 
@@ -12,11 +13,15 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 
 test: ## run every test: units, real broker, real Spark, real browser
 	$(SETUP) python jars stores browser
+ifdef ARGS
 	@exec $(BIN)/pytest $(ARGS)
+else
+	@$(BIN)/pytest -q -n auto -m "not ($(REAL))"; first=$$?; $(BIN)/pytest -m "$(REAL)" && exit $$first
+endif
 
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
-	@exec $(BIN)/pytest -q -n auto -m "not (kafka or spark or browser or stack or remote or slow)" $(ARGS)
+	@exec $(BIN)/pytest -q -n auto -m "not ($(REAL) or slow)" $(ARGS)
 
 check: ## ruff, mypy, and the layers
 	$(SETUP) python
