@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.errors import StreamingQueryException
 
+from headgate.local.broker import running_broker
 from headgate.local.demo import orders_by_city, revenue_alerts
 from headgate.local.demo.feed import has_orders, write
 from headgate.local.demo.run_query import cause
@@ -24,6 +25,13 @@ def run(function, spark, checkpoint) -> None:
     writer = function(spark).option("checkpointLocation", str(checkpoint))
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    """A broker of its own: the demo's topics have names that other tests use, too."""
+    with running_broker(tmp_path_factory.mktemp("kafka")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
