@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.compat.naming import EVOLUTION, OFFSET_LOG
 from headgate.compat.rule import Comparison
-from headgate.model.spark_settings import PARTITIONS, PINNED
+from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.model.version import Version
 
 _S = "spark.sql.streaming."
@@ -36,19 +36,23 @@ __all__ = [
 
 # What Spark 4.2 uses where a session sets nothing.
 DEFAULTS = {
-    PROVIDER: "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-    ENCODING: "unsaferow",
     CHECKPOINT_FORMAT: "1",
     PARTITIONS: "200",
     ANSI: "true",
     OFFSET_LOG: "1",
-    _S + "multipleWatermarkPolicy": "min",
-    _S + "flatMapGroupsWithState.stateFormatVersion": "2",
-    _S + "aggregation.stateFormatVersion": "2",
-    _S + "join.stateFormatVersion": "2",
-    _S + "stateStore.compression.codec": "lz4",
-    _S + "stateStore.rocksdb.formatVersion": "5",
-    _S + "stateStore.rowChecksum.enabled": "false",
+} | {
+    key: PINNED_DEFAULTS[key]
+    for key in (
+        PROVIDER,
+        ENCODING,
+        _S + "multipleWatermarkPolicy",
+        _S + "flatMapGroupsWithState.stateFormatVersion",
+        _S + "aggregation.stateFormatVersion",
+        _S + "join.stateFormatVersion",
+        _S + "stateStore.compression.codec",
+        _S + "stateStore.rocksdb.formatVersion",
+        _S + "stateStore.rowChecksum.enabled",
+    )
 }
 
 

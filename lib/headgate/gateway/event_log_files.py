@@ -74,15 +74,20 @@ def is_rolling(names: Iterable[str]) -> bool:
 
 def rolling_log(folder: Place, names: Iterable[str]) -> EventLogFiles:
     """Return the files of a rolling log that count: from the last compacted one on."""
+    wanted = _rolled(names)
+    files = tuple(_file(folder.below(name)) for _, _, name in wanted)
+    return EventLogFiles(folder.name, files, _gaps(folder, wanted))
+
+
+def _rolled(names: Iterable[str]) -> list[tuple[int, bool, str]]:
+    """Return number, whether compacted, and name of the files from the last compacted one on."""
     found = sorted(
         (int(m["number"]), m["compact"] is not None, name)
         for name in names
-        if (m := _ROLLED.match(name))
+        if (m := _ROLLED.match(name.rpartition("/")[2]))
     )
     compacted = [i for i, (_, is_compact, _) in enumerate(found) if is_compact]
-    wanted = found[compacted[-1] :] if compacted else found
-    files = tuple(_file(folder.below(name)) for _, _, name in wanted)
-    return EventLogFiles(folder.name, files, _gaps(folder, wanted))
+    return found[compacted[-1] :] if compacted else found
 
 
 def _gaps(folder: Place, found: list[tuple[int, bool, str]]) -> tuple[str, ...]:
@@ -187,13 +192,7 @@ def zipped_logs(archive: zipfile.ZipFile, name: str) -> EventLogFiles | None:
     members = [m.filename for m in archive.infolist() if not m.is_dir() and m.file_size]
     folders = sorted({m.rpartition("/")[0] for m in members})
     inside = [m for m in members if m.rpartition("/")[0] == folders[-1]] if folders else []
-    rolled = sorted(
-        (int(m["number"]), m["compact"] is not None, member)
-        for member in inside
-        if (m := _ROLLED.match(member.rpartition("/")[2]))
-    )
-    compacted = [i for i, (_, is_compact, _) in enumerate(rolled) if is_compact]
-    wanted = [member for *_, member in rolled[compacted[-1] if compacted else 0 :]] or inside
+    wanted = [member for *_, member in _rolled(inside)] or inside
     files = tuple(_File(f"{name} {m}", lambda m=m: _member(archive, m)) for m in wanted)  # type: ignore[misc]
     files = tuple(f for f in files if _is_log(f))
     return EventLogFiles(name, files) if files else None

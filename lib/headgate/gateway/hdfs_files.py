@@ -21,6 +21,7 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from headgate.gateway.deadline import within
 from headgate.gateway.remote_open import Wanted
 from headgate.gateway.remote_reasons import explained
+from headgate.gateway.remote_stream import RemoteStream
 
 T = TypeVar("T")
 _JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
@@ -57,7 +58,13 @@ class HdfsFiles:
         found = self._asked(lambda: self._system.open(self._path(path)))
         if found is None:
             raise FileNotFoundError(2, "No such file or directory")
-        return cast(BinaryIO, _Stream(found, self._asked))
+
+        def read(size: int) -> bytes:
+            if size < 0:
+                return self._asked(lambda: found.readAllBytes()) or b""
+            return self._asked(lambda: found.readNBytes(size)) or b""
+
+        return cast(BinaryIO, RemoteStream(read, found.close))
 
     def modified(self, path: str) -> int | None:
         """Return when a file was written last, in milliseconds since 1970."""
@@ -84,42 +91,6 @@ class HdfsFiles:
 
     def _asked(self, work: Callable[[], T]) -> T | None:
         return _asked(work, self._seconds)
-
-
-class _Stream:
-    """A file in HDFS; only what a reader of evidence calls."""
-
-    closed = False
-
-    def __init__(self, stream: Any, asked: Callable[[Callable[[], bytes]], bytes | None]) -> None:
-        self._stream, self._asked = stream, asked
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, all that are left without a size."""
-        if size < 0:
-            return self._asked(lambda: self._stream.readAllBytes()) or b""
-        return self._asked(lambda: self._stream.readNBytes(size)) or b""
-
-    def readable(self) -> bool:
-        """Whether it can be read, as `io` asks."""
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:
-        """Fill a buffer, as `io.BufferedReader` asks; return how much was there."""
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        """Let the server go."""
-        self.closed = True
-        self._stream.close()
-
-    def __enter__(self) -> _Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_hdfs(

@@ -15,6 +15,7 @@ from pyarrow import ArrowException, fs
 from headgate.gateway.deadline import within
 from headgate.gateway.remote_open import Wanted, address, open_system
 from headgate.gateway.remote_reasons import explained
+from headgate.gateway.remote_stream import RemoteStream
 
 if TYPE_CHECKING:
     from headgate.gateway.hdfs_files import HdfsFiles
@@ -57,7 +58,12 @@ class RemoteFiles:
     def opened(self, path: str) -> BinaryIO:
         """Open a file for reading; each read has the same time limit as any other answer."""
         opened = self._asked(lambda: self._system.open_input_stream(path, compression=None))
-        return cast(BinaryIO, _Stream(opened, self._asked))
+
+        def read(size: int) -> bytes:
+            data: bytes = self._asked(partial(opened.read, None if size < 0 else size))
+            return data
+
+        return cast(BinaryIO, RemoteStream(read, opened.close))
 
     def modified(self, path: str) -> int | None:
         """Return when a file was written last, in milliseconds since 1970; None if not told."""
@@ -69,42 +75,6 @@ class RemoteFiles:
             return within(self._seconds, work)
         except (OSError, ValueError, ArrowException, NotImplementedError) as error:
             raise explained(error, self._family) from error
-
-
-class _Stream:
-    """What is read of a remote file; only what a reader of evidence calls."""
-
-    def __init__(self, stream: fs.NativeFile, asked: Callable[[Callable[[], bytes]], bytes]):
-        self._stream, self._asked = stream, asked
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, all that are left without a size."""
-        return self._asked(partial(self._stream.read, None if size < 0 else size))
-
-    def readable(self) -> bool:
-        """Whether it can be read, as `io` asks."""
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:
-        """Fill a buffer, as `io.BufferedReader` asks; return how much was there."""
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed."""
-        return bool(self._stream.closed)
-
-    def close(self) -> None:
-        """Let the server go."""
-        self._stream.close()
-
-    def __enter__(self) -> _Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_remote(

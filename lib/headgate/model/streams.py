@@ -50,8 +50,20 @@ def looks_internal(topic: str) -> bool:
     return internal_kind(topic) is not None
 
 
+class _Counted:
+    """What has a `number` where its name holds the counter of a generated one."""
+
+    __slots__ = ()
+    number: int | None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether Kafka Streams made the name up; it shifts when an operator is inserted."""
+        return self.number is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsProcessor:
+class StreamsProcessor(_Counted):
     """One node of the description: `kind` is `source`, `processor` or `sink`.
 
     `name` is the description's own. `number` is the counter in a generated name
@@ -70,14 +82,9 @@ class StreamsProcessor:
     topology: str | None = None
     node: str | None = None
 
-    @property
-    def is_generated(self) -> bool:
-        """Whether Kafka Streams made the name up; it shifts when an operator is inserted."""
-        return self.number is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsStore:
+class StreamsStore(_Counted):
     """One state store by its exact name.
 
     `number` as for a processor: a generated name shifts, and with it the changelog. `processors`
@@ -96,14 +103,9 @@ class StreamsStore:
     topology: str | None = None
     node: str | None = None
 
-    @property
-    def is_generated(self) -> bool:
-        """Whether Kafka Streams made the name up."""
-        return self.number is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repartition:
+class Repartition(_Counted):
     """One topic between sub-topologies: `name` as described, `topic` with the application id."""
 
     name: str
@@ -116,11 +118,6 @@ class Repartition:
     writes_from: tuple[int, ...] = ()
     reads_into: tuple[int, ...] = ()
     node: str | None = None
-
-    @property
-    def is_generated(self) -> bool:
-        """Whether Kafka Streams made the name up."""
-        return self.number is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,8 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     watched = [p.value for p in _of(found, PieceKind.WATCH)]
     logs = _logged(found)
     without = _without_queries(found)
-    chosen = _plans(found, query, frozenset(n for q in logs for n in (q.id, q.name) if n))
+    named = (*((q.id, q.name) for q in logs), *((r.query_id, r.name) for r in reports))
+    chosen = _plans(found, query, frozenset(n for names in named for n in names if n))
     plans: list[Plan] = [*chosen.plans]
     reports, checkpoints, meant = _chosen(reports, found, query, logs)
     checkpoint = checkpoints[0][1] if checkpoints else None
@@ -174,18 +175,15 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
     )
 
 
-def _plans(found: Gathered, query: str | None, logged: frozenset[str]) -> Chosen:
-    """Return the plans of one query; EvidenceError where they are of several."""
+def _plans(found: Gathered, query: str | None, named: frozenset[str]) -> Chosen:
+    """Return the plans of one query; EvidenceError where they are of several.
+
+    `named` are the names and ids of queries that logs and progress have.
+    """
     prints = [s for p in _of(found, PieceKind.EXPLAIN) for s in printed(p.value, p.path)]
     prints += [s for p in _of(found, PieceKind.PLAN_JSON) for s in printed((p.value,), p.path)]
-    return choose_plans(prints, query, logged | _names(found))
-
-
-def _names(found: Gathered) -> frozenset[str]:
-    """Return the names and ids of queries that pieces other than plans have."""
-    reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
-    known = {c.query_id for _, c in found.checkpoints}
-    return frozenset(n for n in (*known, *(n for r in reports for n in (r.query_id, r.name))) if n)
+    known = {c.query_id for _, c in found.checkpoints if c.query_id}
+    return choose_plans(prints, query, named | known)
 
 
 def _without_queries(found: Gathered) -> list[str]:

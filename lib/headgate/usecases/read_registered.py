@@ -7,8 +7,9 @@ from headgate.gateway.evidence_files import find
 from headgate.gateway.watch_files import newest_part
 from headgate.model.registry import Pipeline
 from headgate.model.version import Version
+from headgate.usecases.choose_query import chosen_version
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.read_version import gather
 from headgate.usecases.read_watch import TOPIC, read_newest
 from headgate.usecases.watched_query import life_of, query_id_of
 
@@ -30,12 +31,13 @@ def read_registered(context: Context, pipeline: Pipeline) -> Version | None:
 
 def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Version:
     """Read the query that `query` names, else the only one, else the one of the same name."""
+    found = gather(evidence, context=context)
     try:
-        return read_version(evidence, context=context)
+        return chosen_version(found, None)
     except QueryChoiceError as error:
         open_ = error
     try:
-        return read_version(evidence, context=context, query=pipeline.query or pipeline.name)
+        return chosen_version(found, pipeline.query or pipeline.name)
     except QueryChoiceError as error:
         if pipeline.query:
             raise
