@@ -85,7 +85,7 @@ def test_a_query_goes_on_while_kafka_is_away(spark, tmp_path, stopped, caplog):
         until(lambda: caplog.records)
         begun = time.monotonic()
         watch.close()
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 20
     assert query.isActive and query.exception() is None
     assert len({r.getMessage() for r in caplog.records}) == len(caplog.records)
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.options import (
+    current_context,
+    emit_json,
+    format_option,
+    progress_console,
+    say_warnings,
+)
 
 if TYPE_CHECKING:
     from headgate.model.version import Version
@@ -39,7 +45,7 @@ def command(
 
     context = current_context()
     version = capture.capture(evidence, context=context, query=query)
-    _warn(version)
+    say_warnings(version.warnings)
     stored = None
     if pipeline is not None and capture_history.is_history(version):
         history = capture_history.capture_history(
@@ -116,9 +122,3 @@ def _say_older(pipeline: str, added: tuple[int, ...], newest: int) -> None:
     if older:
         names = ", ".join(f"{pipeline}@{n}" for n in older)
         progress_console().print(f"also stored: {names}", markup=False, soft_wrap=True)
-
-
-def _warn(version: Version) -> None:
-    console = progress_console()
-    for warning in version.warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate.cli.drawing import EXPORTS, output_option, render_text, theme_option, write_out
-from headgate.cli.options import current_context, format_option, json_text, progress_console
+from headgate.cli.options import current_context, format_option, json_text, say_warnings
 from headgate.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(
         raise click.UsageError("selectors, --path and --downstream exclude each other")
     context = current_context()
     landscape = show_landscape(context, _cluster(context))
-    _warn(landscape)
+    say_warnings(landscape.warnings)
     if ends or start:
         shown, said = _answer(landscape, ends, start, output, file)
     else:
@@ -76,14 +76,8 @@ def _cluster(context: Context) -> Cluster | None:
     try:
         return read_cluster(context)
     except UnreachableError as error:
-        progress_console().print(f"warning: {error}", markup=False, soft_wrap=True)
+        say_warnings([error])
         return None
-
-
-def _warn(landscape: Landscape) -> None:
-    console = progress_console()
-    for warning in landscape.warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
 
 def _selected(

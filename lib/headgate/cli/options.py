@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,6 +62,13 @@ def progress_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def say_warnings(warnings: Iterable[object]) -> None:
+    """Write each as a line on stderr."""
+    console = progress_console()
+    for warning in warnings:
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
 
 def current_context() -> Context:

@@ -16,15 +16,22 @@ Take = Callable[[Record], None]
 Trouble = Callable[[str, Exception], None]
 
 
-class Listener(StreamingQueryListener):  # type: ignore[misc]
-    """What Spark Connect calls, with Python's events; in a classic session the JVM calls `Java`.
-
-    No exception leaves it: Spark would log it at each event.
-    """
+class _Notes:
+    """Hands on what an event makes; no exception leaves it: Spark would log it at each event."""
 
     def __init__(self, take: Take, trouble: Trouble) -> None:
         self._take = take
         self._trouble = trouble
+
+    def _noted(self, made: Callable[[], Record]) -> None:
+        try:
+            self._take(made())
+        except Exception as error:
+            self._trouble("an event of a query could not be noted", error)
+
+
+class Listener(_Notes, StreamingQueryListener):  # type: ignore[misc]
+    """What Spark Connect calls, with Python's events; in a classic session the JVM calls `Java`."""
 
     @property
     def _jlistener(self) -> Any:
@@ -54,19 +61,9 @@ class Listener(StreamingQueryListener):  # type: ignore[misc]
         said = (event.exception, getattr(event, "errorClassOnException", None))
         self._noted(lambda: _terminated(str(event.id), str(event.runId), *said))
 
-    def _noted(self, made: Callable[[], Record]) -> None:
-        try:
-            self._take(made())
-        except Exception as error:
-            self._trouble("an event of a query could not be noted", error)
 
-
-class JvmListener:
+class JvmListener(_Notes):
     """What the JVM calls: PySpark's own listener would take a report apart in dozens of calls."""
-
-    def __init__(self, take: Take, trouble: Trouble) -> None:
-        self._take = take
-        self._trouble = trouble
 
     def onQueryStarted(self, event: Any) -> None:
         """Note a start; `start()` waits for this."""
@@ -85,12 +82,6 @@ class JvmListener:
         """Note an end, with what ended it."""
         said = (_held(event.exception()), _held(event.errorClassOnException()))
         self._noted(lambda: _terminated(*_ids(event), *said))
-
-    def _noted(self, made: Callable[[], Record]) -> None:
-        try:
-            self._take(made())
-        except Exception as error:
-            self._trouble("an event of a query could not be noted", error)
 
     class Java:
         """Py4J's word for the interface that the JVM sees."""

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-PART = re.compile(
-    r"(?P<query>[0-9a-f-]{36})_(?P<begun>\d{8}T\d{9}Z)_(?P<run>[0-9a-f]{8})_(?P<number>\d{6})\.jsonl"
-)
-"""A watch file's name: query id, when this watch first heard of the run, the run, the part."""
+from headgate.parse.spark.watch_mark import PART
 
 
 @dataclass(slots=True)

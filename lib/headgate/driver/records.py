@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from headgate.parse.spark.secrets import MASK, is_secret, mask_text
+from headgate.parse.spark.watch_mark import SCHEMA
 
 MARK = "watch"
-SCHEMA = 1
 LARGEST_TEXT = 16 << 20
 """Bytes of a plan that is still told."""
 

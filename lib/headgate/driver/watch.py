@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from headgate.driver.bounded import Bounded
 from headgate.driver.places import Place
+from headgate.driver.records import Kind, Record
 from headgate.driver.sender import Sender
 from headgate.driver.session import Session, open_session
 from headgate.parse.spark.secrets import mask_text
@@ -18,6 +21,9 @@ from headgate.parse.spark.secrets import mask_text
 LOG = logging.getLogger("headgate.watch")
 TOPIC = "kafka:"
 _AT_EXIT = 2.0
+_AT_CLOSE = 6.0
+# Spark tells of an end after `stop()` has returned, on a busy driver seconds later.
+_ENDS = 10.0
 _REGISTERING = 20.0
 _open: dict[tuple[str, str], Watch] = {}
 _lock = threading.Lock()
@@ -33,20 +39,39 @@ class Watch:
         self._listener: Any = None
         self._sender: Sender | None = None
         self._said: set[str] = set()
+        self._running: set[str] = set()
 
-    def close(self, seconds: float = _AT_EXIT) -> None:
-        """Take the listener off and write what is left, within that time; twice is once."""
+    def close(self, seconds: float = _AT_CLOSE) -> None:
+        """Take the listener off and write what is left, within that time; twice is once.
+
+        Ends that Spark has yet to tell of queries that were stopped are waited for, 10 s at most.
+        """
         _forget(self)
         session, self._session = self._session, None
         if session is not None:
-            remove = threading.Thread(
-                target=self._tried,
-                args=("the listener could not be taken off", session.remove, self._listener),
-                daemon=True,
-            )
-            remove.start()
-            remove.join(seconds / 2)
+            self._within(_ENDS, "the ends could not be awaited", self._await_ends, session)
+            off = "the listener could not be taken off"
+            self._within(seconds / 2, off, session.remove, self._listener)
         self._end("the watch was closed", seconds / 2)
+
+    def _await_ends(self, session: Session) -> None:
+        deadline = time.monotonic() + _ENDS
+        while self._running - {a.run for a in session.active()} and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def _within(self, seconds: float, what: str, call: Callable[..., Any], *given: Any) -> None:
+        """Call from a thread that is left alone after that time: a session may never answer."""
+        thread = threading.Thread(target=self._tried, args=(what, call, *given), daemon=True)
+        thread.start()
+        thread.join(seconds)
+
+    def _heard(self, records: Bounded, record: Record) -> None:
+        if record.kind is Kind.TERMINATED:
+            records.put(record)
+            self._running.discard(record.run)
+            return
+        self._running.add(record.run)
+        records.put(record)
 
     def __enter__(self) -> Watch:
         return self
@@ -60,7 +85,7 @@ class Watch:
         records = Bounded(most)
         self._session = session
         self._sender = Sender(session, place, records, self._trouble)
-        self._listener = Listener(records.put, self._trouble)
+        self._listener = Listener(partial(self._heard, records), self._trouble)
         self._register(session)
         if self.problem is None:
             self._sender.start()

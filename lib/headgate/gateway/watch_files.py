@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, UnreachableError
 from headgate.gateway.evidence_files import Place, entries, opened, read, together
-from headgate.parse.spark.watch_mark import is_watch
+from headgate.parse.spark.watch_mark import PART, is_watch
 
 if TYPE_CHECKING:
     from headgate.parse.spark.event_log_gather import Keep
     from headgate.parse.spark.watch import Watched
 
-PART = re.compile(
-    r"(?P<query>[0-9a-f-]{36})_(?P<begun>\d{8}T\d{9}Z)_(?P<run>[0-9a-f]{8})_(?P<number>\d{6})\.jsonl"
-)
-"""The name of a part, as `headgate.driver.places` makes it: only its order is taken from it."""
 # Each part tells anew who runs and by which plan, so the newest ones alone say how it is now.
 _NEWEST_RUNS = 200
 _LARGEST = 64 << 20

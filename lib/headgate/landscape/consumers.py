@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.landscape.lags import total
+from headgate.landscape.lags import grouped, total
 from headgate.landscape.landscape import (
     Landscape,
     LandscapeGroup,
@@ -68,7 +68,7 @@ def consumers(landscape: Landscape) -> tuple[Consumer, ...]:
 def _of_pipelines(landscape: Landscape) -> Iterator[Consumer]:
     static = _static(landscape)
     for p in landscape.pipelines:
-        by_topic = _by_topic(p.positions)
+        by_topic = grouped(p.positions)
         for topic in dict.fromkeys((*p.reads, *by_topic)):
             yield Consumer(
                 name=p.name,
@@ -96,7 +96,7 @@ def _static(landscape: Landscape) -> set[tuple[str | None, str]]:
 
 def _of_groups(groups: Iterable[LandscapeGroup]) -> Iterator[Consumer]:
     for group in groups:
-        for topic, positions in _by_topic(group.positions).items():
+        for topic, positions in grouped(group.positions).items():
             if not group.is_declared:
                 yield Consumer(
                     name=group.id,
@@ -108,13 +108,6 @@ def _of_groups(groups: Iterable[LandscapeGroup]) -> Iterator[Consumer]:
                     source="group",
                     positions=positions,
                 )
-
-
-def _by_topic(positions: Iterable[PartitionLag]) -> dict[str, tuple[PartitionLag, ...]]:
-    found: dict[str, list[PartitionLag]] = {}
-    for p in positions:
-        found.setdefault(p.topic, []).append(p)
-    return {topic: tuple(parts) for topic, parts in found.items()}
 
 
 def is_spark(consumer: Consumer) -> bool:

@@ -131,10 +131,15 @@ def total(positions: Iterable[PartitionLag]) -> int | None:
 
 def by_topic(positions: Iterable[PartitionLag]) -> dict[str, int | None]:
     """Return the total per topic, in the order of first appearance."""
+    return {topic: total(parts) for topic, parts in grouped(positions).items()}
+
+
+def grouped(positions: Iterable[PartitionLag]) -> dict[str, tuple[PartitionLag, ...]]:
+    """Return the positions per topic, in the order of first appearance."""
     out: dict[str, list[PartitionLag]] = {}
     for p in positions:
         out.setdefault(p.topic, []).append(p)
-    return {topic: total(parts) for topic, parts in out.items()}
+    return {topic: tuple(parts) for topic, parts in out.items()}
 
 
 def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
-from headgate.model.streams import internal_kind
-
-
-def is_internal_name(topic: str) -> bool:
-    """Whether a topic is named like an internal one of Kafka Streams; proves no owner."""
-    return internal_kind(topic) is not None
+from headgate.model.streams import looks_internal
 
 
 def unused(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
@@ -28,7 +23,7 @@ def unwritten(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
 
 def unowned_topics(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
     """Topics named like internal ones of Kafka Streams that are no known pipeline's."""
-    return tuple(t for t in landscape.topics if is_internal_name(t.name) and not t.owner)
+    return tuple(t for t in landscape.topics if looks_internal(t.name) and not t.owner)
 
 
 def undeclared_groups(landscape: Landscape) -> tuple[LandscapeGroup, ...]:
@@ -38,7 +33,5 @@ def undeclared_groups(landscape: Landscape) -> tuple[LandscapeGroup, ...]:
 
 def _plain(landscape: Landscape) -> tuple[LandscapeTopic, ...]:
     return tuple(
-        t
-        for t in landscape.topics
-        if not t.internal and not t.owner and not is_internal_name(t.name)
+        t for t in landscape.topics if not t.internal and not t.owner and not looks_internal(t.name)
     )

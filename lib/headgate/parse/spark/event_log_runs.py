@@ -7,13 +7,13 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from headgate.parse.spark.event_log_plans import LoggedPlan, PlanLog
 from headgate.parse.spark.secrets import mask, mask_text
+from headgate.parse.spark.times import iso
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _CLASS = re.compile(r"^(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::|$)")
@@ -148,13 +148,7 @@ def condition(exception: str) -> str | None:
 
 def moment(milliseconds: int | None) -> str | None:
     """Return milliseconds since 1970 as ISO 8601 in UTC, as progress reports have it."""
-    if milliseconds is None:
-        return None
-    try:
-        found = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return found.strftime("%Y-%m-%dT%H:%M:%S.") + f"{found.microsecond // 1000:03d}Z"
+    return None if milliseconds is None else iso(milliseconds)
 
 
 def _settings(found: bytes | None) -> dict[str, str]:

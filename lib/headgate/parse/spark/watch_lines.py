@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.parse.spark.watch_mark import is_watch
+from headgate.parse.spark.watch_mark import SCHEMA, is_watch
 
-SCHEMA = 1
 _LONGEST_LINE = 64 << 20
 
 
