@@ -46,6 +46,9 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
     "--spark-version", callback=_spark_version, metavar="V", help="Judge for this version of Spark."
 )
 @click.option("--query", metavar="NAME|ID", help="Which query, where evidence holds several.")
+@click.option(
+    "--cluster", "ask_kafka", is_flag=True, help="Judge against the configured Kafka as it is now."
+)
 @format_option("markdown", "sarif", "junit")
 def command(
     before: tuple[str, ...],
@@ -54,6 +57,7 @@ def command(
     rename: tuple[str, ...],
     spark_version: str | None,
     query: str | None,
+    ask_kafka: bool,
     output: str,
 ) -> int:
     """Say what a restart of a new version would do."""
@@ -66,6 +70,7 @@ def command(
         renames=rename,
         spark_version=spark_version,
         query=query,
+        ask_kafka=ask_kafka,
     )
     _show(report, output, fail_on)
     return 1 if report.closes(fail_on) else 0

@@ -14,6 +14,7 @@ from headgate.compat.rule import Comparison, Rule
 from headgate.compat.rules import RULES
 from headgate.compat.spark_version import judged_version
 from headgate.compat.timing import output_mode
+from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
 
 
@@ -23,29 +24,35 @@ def compare(
     *,
     renames: Sequence[str] = (),
     spark_version: str | None = None,
+    cluster: Cluster | None = None,
     rules: Sequence[Rule] = RULES,
 ) -> Report:
     """Return findings (worst first), changes and matches; pure, so a page may call it any time.
 
+    `cluster` is Kafka as it is now; None where nobody was asked: what only it knows stays open.
     `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Versions of different engines,
     or of engines other than Spark, get `unknown` with its question.
     """
     declared = source_renames(renames)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
-    comparison = _comparison(before, after, declared, spark_version)
+    comparison = _comparison(before, after, declared, spark_version, cluster)
     found = [f for rule in rules for f in rule.run(comparison)]
     return Report(
         findings=_worst_first(found),
         changes=changes(before, after, comparison.nodes),
         matches=comparison.nodes.pairs,
-        judged_for=f"spark {comparison.spark.text}",
+        judged_for=_judged_for(comparison),
         warnings=_warnings(comparison),
     )
 
 
 def _comparison(
-    before: Version, after: Version, renames: dict[str, str], given: str | None
+    before: Version,
+    after: Version,
+    renames: dict[str, str],
+    given: str | None,
+    cluster: Cluster | None,
 ) -> Comparison:
     operators = match_operators(before, after)
     sources = match_sources(before, after, by_name=names_count(before, after), renames=renames)
@@ -59,7 +66,14 @@ def _comparison(
         sources=sources,
         nodes=match_nodes(before.topology, after.topology, anchors),
         renames=renames,
+        cluster=cluster,
     )
+
+
+def _judged_for(c: Comparison) -> str:
+    """Name the engine's version, and the moment at which Kafka was looked at."""
+    world = f" against Kafka as of {c.cluster.at}" if c.cluster else ""
+    return f"spark {c.spark.text}{world}"
 
 
 def _worst_first(found: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -120,7 +120,8 @@ class Change:
 class Report:
     """The answer: findings worst first, changes, and which node became which.
 
-    `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`.
+    `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`, and
+    the moment at which Kafka was looked at, where it was.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 from headgate.compat.match import Matches, OperatorPair, SourcePair
 from headgate.compat.report import Finding, Outcome, Rollback, StateEffect, Where
 from headgate.compat.spark_version import SparkVersion
+from headgate.model.cluster import Cluster
 from headgate.model.version import Version
 
 
@@ -18,7 +19,7 @@ class Comparison:
 
     `operators` pairs stateful operators as the engine does (by id, the output's is 0), `sources`
     by name where names count and else by position. `renames` are {old: new} of sources that
-    somebody declared to be the same.
+    somebody declared to be the same. `cluster` is Kafka as it is now, None where nobody asked it.
     """
 
     before: Version
@@ -28,6 +29,7 @@ class Comparison:
     sources: tuple[SourcePair, ...] = ()
     nodes: Matches = Matches()
     renames: Mapping[str, str] = field(default_factory=dict)
+    cluster: Cluster | None = None
 
     def setting(self, key: str) -> tuple[str | None, str | None]:
         """Return a session setting before and after, None where it was not set."""

@@ -58,6 +58,8 @@ def _all(found: Comparison, sketch: Sketch) -> None:
         st.html(markup.section("Remarks") + markup.bullets(report.warnings))
     if report.judged_for:
         st.html(markup.quiet(f"Judged for {report.judged_for}."))
+    if found.not_asked:
+        st.html(markup.say(f"Kafka as it is now was not asked. {found.not_asked}", "unknown"))
 
 
 def _node(found: Comparison, sketch: Sketch, node: SketchNode) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -144,19 +144,37 @@ def _progress(
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two versions and what a restart of the second on the first's state would do."""
+    """Two versions and what a restart of the second on the first's state would do.
+
+    `not_asked` is why the report was judged without Kafka, None where it was asked.
+    """
 
     before: Version
     after: Version
     report: Report
+    not_asked: str | None = None
 
 
 def comparison(context: Context, before: Given, after: Given) -> Comparison:
-    """Return both versions and the report."""
-    return _comparison(
+    """Return both versions and the report, judged against Kafka as it was a moment ago."""
+    seen = cluster(context)
+    found = _comparison(
         context.store_url, before.evidence, before.query, after.evidence, after.query,
-        _moment((*before.evidence, *after.evidence)), context,
+        _moment((*before.evidence, *after.evidence)), _minute(seen), context, seen,
     )  # fmt: skip
+    if seen.cluster or not any(map(_reads_kafka, (found.before, found.after))):
+        return found
+    return replace(found, not_asked=seen.problem or "Kafka has not answered yet.")
+
+
+def _reads_kafka(version: Version) -> bool:
+    kafka = (s.format == "kafka" or s.topics for s in version.sources or ())
+    return version.engine is not Engine.SPARK or any(kafka)
+
+
+def _minute(seen: Seen) -> str | None:
+    """Return what a comparison is kept by: a snapshot is good for a minute."""
+    return f"{seen.cluster.id} {seen.cluster.at[:16]}" if seen.cluster else None
 
 
 @st.cache_data(show_spinner=False, max_entries=VERSIONS_KEPT)
@@ -167,7 +185,9 @@ def _comparison(
     after: tuple[str, ...],
     after_query: str | None,
     at: int,
+    seen_at: str | None,
     _context: Context,
+    _seen: Seen,
 ) -> Comparison:
     old, new = version(_context, before, before_query), version(_context, after, after_query)
-    return Comparison(old, new, compare_read(old, new))
+    return Comparison(old, new, compare_read(old, new, _seen.cluster))

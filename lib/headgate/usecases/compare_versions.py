@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
+from headgate.errors import ConfigError
+from headgate.model.cluster import Cluster
 from headgate.model.version import Version
 from headgate.parse.version_file import dump, load
 from headgate.usecases.context import Context
@@ -21,23 +23,37 @@ def compare_versions(
     renames: Sequence[str] = (),
     spark_version: str | None = None,
     query: str | None = None,
+    ask_kafka: bool = False,
 ) -> Report:
     """Read both sides and compare them; nothing is written and no engine is asked.
 
-    A side may also be a `module:function`. Raises EvidenceError where a side can't be read,
-    RenameError for a rename that is none, and CaptureError for what a function did wrong.
+    A side may also be a `module:function`. `ask_kafka` judges against the cluster of headgate.toml
+    as it is now: raises UnreachableError where it does not answer, ConfigError where none is
+    configured. Raises EvidenceError where a side can't be read, RenameError for a rename that is
+    none, and CaptureError for what a function did wrong.
     """
+    cluster = _cluster(context) if ask_kafka else None
     return compare(
         _read(before, context, query),
         _read(after, context, query),
         renames=renames,
         spark_version=spark_version,
+        cluster=cluster,
     )
 
 
-def compare_read(before: Version, after: Version) -> Report:
+def compare_read(before: Version, after: Version, cluster: Cluster | None = None) -> Report:
     """Compare two versions that were read already, as `compare_versions` does."""
-    return compare(_as_from_a_file(before), _as_from_a_file(after))
+    return compare(_as_from_a_file(before), _as_from_a_file(after), cluster=cluster)
+
+
+def _cluster(context: Context | None) -> Cluster:
+    """Return the configured cluster as it is now."""
+    if context is None or not context.registry.bootstrap_servers:
+        raise ConfigError("No Kafka is configured: set bootstrap_servers under [kafka].")
+    from headgate.usecases.read_cluster import read_cluster
+
+    return read_cluster(context)
 
 
 def _as_from_a_file(version: Version) -> Version:
