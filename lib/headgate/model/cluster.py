@@ -100,8 +100,24 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """The first `offset` of a partition whose record bears the time `at` (ISO 8601) or a later one.
+
+    None where there is no such record.
+    """
+
+    topic: str
+    partition: int
+    at: str
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """One snapshot; `at` is ISO 8601 in UTC. `warnings` name what could not be read."""
+    """One snapshot; `at` is ISO 8601 in UTC. `warnings` name what could not be read.
+
+    `since` holds what was looked up by time, nothing in a usual snapshot.
+    """
 
     id: str
     at: str
@@ -109,6 +125,7 @@ class Cluster:
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    since: tuple[Since, ...] = ()
 
     def lag(self, group: Group) -> dict[tuple[str, int], int | None]:
         """Return end minus committed offset per partition; None where either is unknown."""

@@ -108,7 +108,8 @@ class Source:
     `topics` are exact names; `pattern` is a `subscribePattern`. `start_offsets` are the first
     ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
     else the source's own JSON. `advanced` says whether the newest logged batch took data from this
-    source, None where the evidence does not say.
+    source, None where the evidence does not say. `log_places` are its places in the offset log, which
+    has an entry for every time that a query reads a source; empty: one, at `position`.
     """
 
     position: int
@@ -122,6 +123,7 @@ class Source:
     start_offsets: Any = None
     offsets: Any = None
     advanced: bool | None = None
+    log_places: tuple[int, ...] = ()
     node: str | None = None
 
 
@@ -175,6 +177,29 @@ class Progress:
     commit_log_version: int | None = None
 
 
+class FaultKind(StrEnum):
+    """What a checkpoint lacks, or has, that Spark never leaves so."""
+
+    NO_METADATA = "no_metadata"
+    NO_OFFSETS = "no_offsets"
+    COMMIT_WITHOUT_OFFSETS = "commit_without_offsets"
+    NO_PREDECESSOR = "no_predecessor"
+    NO_SOURCE_LOG = "no_source_log"
+    NO_STATE = "no_state"
+    STATE_VERSION_GONE = "state_version_gone"
+    STATE_PARTITIONS = "state_partitions"
+    UNREADABLE = "unreadable"
+    SINK_AHEAD = "sink_ahead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something in a checkpoint that somebody must have changed; `what` is one sentence."""
+
+    kind: FaultKind
+    what: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One thing that was read: `kind` is `explain`, `checkpoint`, `capture`, `version`, ..."""
@@ -193,7 +218,9 @@ class Version:
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
     build or analyse the query, None where it was built. `user_functions` are names of functions
     whose bodies no plan shows. `streams` are the facts of a Kafka Streams application, None for
-    the other engines.
+    the other engines. `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
+    ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
+    for `fingerprint`.
     """
 
     engine: Engine
@@ -218,3 +245,5 @@ class Version:
     functions: tuple[Function, ...] = ()
     user_functions: tuple[str, ...] = ()
     streams: StreamsApplication | None = None
+    faults: tuple[Fault, ...] = ()
+    topic_ids: dict[str, str] = field(default_factory=dict)

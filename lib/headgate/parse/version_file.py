@@ -91,16 +91,19 @@ def fingerprint(version: Version) -> str:
     """Return SHA-256 (hex) over what makes a version another one.
 
     Left out is what moves while the same code runs, or comes from where it was read: offsets,
-    progress, evidence, warnings, the time of capture, and the query id, which only says that the
-    checkpoint was begun anew.
+    progress, evidence, warnings, faults, ids of topics, the time of capture, and the query id,
+    which only says that the checkpoint was begun anew.
     """
     kept = replace(
         version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
     )
     content = msgspec.to_builtins(kept)
+    del content["faults"], content["topic_ids"]
     _without_offsets(content)
     for source in content["sources"] or ():
         source["offsets"] = source["start_offsets"] = source["advanced"] = None
+        if not source["log_places"]:
+            del source["log_places"]
     for node in content["topology"]["nodes"]:
         node["details"] = _still(node["details"])
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
