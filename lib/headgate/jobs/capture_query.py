@@ -8,22 +8,19 @@ prints goes to stderr, Spark's own log into `.scratch/spark.log`.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
-import logging
-import os
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from headgate.errors import CaptureError
+from headgate.jobs.own_process import check_importable, end, loader, redirect
 from headgate.parse.spark.secrets import mask, mask_text
 
 # Long enough for any plan: a cut one can't be compared.
 _UNCUT = "1000000"
-_SETTINGS = {
+SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -47,7 +44,7 @@ def main() -> None:
     into = Path(options.into)
     scratch = into / ".scratch"
     scratch.mkdir(parents=True, exist_ok=True)
-    _redirect(scratch / "spark.log")
+    redirect(scratch / "spark.log")
     try:
         _capture(options, into, scratch)
         error = None
@@ -59,21 +56,7 @@ def main() -> None:
         error = f"{options.entry_point} was called, but not recorded: {reason}"
     outcome = {"error": mask_text(error) if error else None}
     (scratch / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
-    _end()
-
-
-def _end() -> NoReturn:
-    """Leave at once, and without the JVM: both would wait for what the function left running."""
-    from pyspark import SparkContext
-
-    java = getattr(SparkContext._gateway, "proc", None)
-    if java is not None:
-        # py4j would report what it can't tell the JVM any more.
-        logging.disable(logging.CRITICAL)
-        java.kill()
-        java.wait()
-    sys.stderr.flush()
-    os._exit(0)
+    end()
 
 
 def _options() -> argparse.Namespace:
@@ -85,17 +68,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _redirect(log: Path) -> None:
-    """Send the process's stdout to its stderr, and what the JVM writes into the log."""
-    stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace", buffering=1)
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(stderr.fileno(), 1)
-    os.dup2(file, 2)
-    sys.stdout = sys.stderr = stderr
-
-
 def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
-    _check_importable(options.entry_point)
+    check_importable(options.entry_point)
     from headgate.jobs import unread_sources, unstarted, used_functions
     from headgate.jobs.called_function import called
     from headgate.jobs.chosen_query import chosen
@@ -107,7 +81,7 @@ def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
     started = unstarted.intercept_starts()
     used = used_functions.watch_functions()
     before = dict(spark.conf.getAll)
-    returned = called(_loader(options.entry_point), spark, options.entry_point)
+    returned = called(loader(options.entry_point), spark, options.entry_point)
     df, query = chosen(returned, started, options.query, options.entry_point)
     settings = _set_by_function(dict(df.sparkSession.conf.getAll), before)
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
@@ -119,30 +93,11 @@ def _session(jars: str, scratch: Path) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("headgate-capture")
-    for key, value in _SETTINGS.items():
+    for key, value in SETTINGS.items():
         builder = builder.config(key, value)
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     builder = builder.config("spark.local.dir", str(scratch / "local"))
     return (builder.config("spark.jars", jars) if jars else builder).getOrCreate()
-
-
-def _check_importable(entry_point: str) -> None:
-    """Refuse a module that is not there before Spark is started for it."""
-    package = entry_point.partition(":")[0].partition(".")[0]
-    if not package or importlib.util.find_spec(package) is None:
-        raise CaptureError(f"no module {package} can be imported from {Path.cwd()}")
-
-
-def _loader(entry_point: str) -> Callable[[], Any]:
-    module, _, function = entry_point.partition(":")
-
-    def load() -> Any:
-        found = importlib.import_module(module)
-        if not callable(getattr(found, function, None)):
-            raise CaptureError(f"module {module} has no function {function}")
-        return getattr(found, function)
-
-    return load
 
 
 def _set_by_function(after: dict[str, str], before: dict[str, str]) -> dict[str, str]:

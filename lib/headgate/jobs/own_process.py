@@ -1,0 +1,57 @@
+"""What a program needs that calls somebody's function in a process of its own, and then ends."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from headgate.errors import CaptureError
+
+
+def redirect(log: Path) -> None:
+    """Send the process's stdout to its stderr, and what the JVM writes into the log."""
+    stderr = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace", buffering=1)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(stderr.fileno(), 1)
+    os.dup2(file, 2)
+    sys.stdout = sys.stderr = stderr
+
+
+def end() -> NoReturn:
+    """Leave at once, and without the JVM: both would wait for what the function left running."""
+    from pyspark import SparkContext
+
+    java = getattr(SparkContext._gateway, "proc", None)
+    if java is not None:
+        # py4j would report what it can't tell the JVM any more.
+        logging.disable(logging.CRITICAL)
+        java.kill()
+        java.wait()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def check_importable(entry_point: str) -> None:
+    """Refuse a module that is not there before Spark is started for it."""
+    package = entry_point.partition(":")[0].partition(".")[0]
+    if not package or importlib.util.find_spec(package) is None:
+        raise CaptureError(f"no module {package} can be imported from {Path.cwd()}")
+
+
+def loader(entry_point: str) -> Callable[[], Any]:
+    """Return what imports the module and returns the function; CaptureError where it has none."""
+    module, _, function = entry_point.partition(":")
+
+    def load() -> Any:
+        found = importlib.import_module(module)
+        if not callable(getattr(found, function, None)):
+            raise CaptureError(f"module {module} has no function {function}")
+        return getattr(found, function)
+
+    return load
