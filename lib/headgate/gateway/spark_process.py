@@ -1,0 +1,86 @@
+"""Run a program of `headgate.jobs` beside us, without credentials, and end it when it hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from headgate.errors import SetupError, UnreachableError
+from headgate.gateway.clean_environment import clean_environment
+from headgate.gateway.jars import ENVIRONMENT as JARS
+from headgate.gateway.jars import spark_jars
+
+
+def joined_jars() -> str:
+    """Return Spark's further jars, joined by commas; empty where none are here."""
+    try:
+        return ",".join(map(str, spark_jars()))
+    except SetupError:
+        return ""  # not every query needs them
+
+
+def jars_hint(error: str) -> str:
+    """Return what to do where an error comes from jars that are not here."""
+    if "data source: kafka" not in error:
+        return ""
+    return f"; its jars are not here: run `make setup`, or set {JARS}"
+
+
+def run_program(
+    command: Sequence[str],
+    *,
+    importable: Sequence[Path],
+    timeout_s: float,
+    what: str,
+    environment: dict[str, str],
+) -> int:
+    """Run in a process group of its own and return the exit code.
+
+    Whatever is left of the group afterwards is killed. `what` names the work in the
+    UnreachableError of one that did not end in time.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", *command],
+        cwd=importable[0],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise UnreachableError(f"{what} did not end within {timeout_s:g} s") from error
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def program_environment(
+    importable: Sequence[Path], *, with_credentials: bool = False
+) -> dict[str, str]:
+    """Return the environment for somebody's code; credentials only where they were allowed."""
+    kept, withheld = (dict(os.environ), ()) if with_credentials else clean_environment(os.environ)
+    path = [*(str(f.absolute()) for f in importable), *filter(None, [kept.get("PYTHONPATH")])]
+    return kept | {
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "HEADGATE_WITHHELD": ",".join(withheld),
+    }
+
+
+def ended_early(what: str, code: int, log: Path) -> str:
+    """Say how a program ended that left no outcome, with the last line of Spark's log."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    how = f"signal {-code}" if code < 0 else f"exit {code}"
+    last = f": {lines[-1][:300]}" if lines else ""
+    return f"{what} ended early ({how}){last}"
