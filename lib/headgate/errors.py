@@ -11,7 +11,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── CaptureError                     a module:function did not yield a streaming query
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
 ├── ScenarioError                    no scenario has that name, or it does not take that option
-├── RenameError                      --rename is not KIND:OLD=NEW
+├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
 │   └── StalePlanError               the world moved after the plan was built
@@ -100,7 +100,7 @@ class ScenarioError(HeadgateError):
 
 
 class RenameError(HeadgateError):
-    """A rename is not `KIND:OLD=NEW` with a kind that can be renamed."""
+    """A rename is not `KIND:OLD=NEW`, or one of its sides is nothing that a version has."""
 
 
 class NotFoundError(HeadgateError):

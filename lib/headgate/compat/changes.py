@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from headgate.compat.match import Matches
+from headgate.compat.graph_match import Matches, Pair
+from headgate.compat.places import moved_nodes
 from headgate.compat.report import Change, ChangeKind
 from headgate.compat.upstream import appearance, visible
 from headgate.model.topology import Node, Topology
 from headgate.model.version import Version
 
 
-def changes(before: Version, after: Version, nodes: Matches) -> tuple[Change, ...]:
-    """Return added, removed, changed and moved nodes, in the order of the graphs."""
-    return tuple(_changes(before.topology, after.topology, nodes))
+def changes(
+    before: Version, after: Version, nodes: Matches, declared: Iterable[Pair] = ()
+) -> tuple[Change, ...]:
+    """Return removed, added, changed and moved nodes, in the order of the graphs.
+
+    `declared` are the pairs of nodes that somebody called a rename: each is one change, whatever
+    else differs. A node whose id alone differs is no change: it has other nodes behind it.
+    """
+    return tuple(_changes(before.topology, after.topology, nodes, dict(declared)))
 
 
-def _changes(before: Topology, after: Topology, nodes: Matches) -> Iterator[Change]:
+def _changes(
+    before: Topology, after: Topology, nodes: Matches, declared: dict[str | None, str | None]
+) -> Iterator[Change]:
     old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
+    moved = moved_nodes(before, after, nodes)
     yield from (Change(ChangeKind.REMOVED, i, None, _what(old[i])) for i in nodes.removed)
     yield from (Change(ChangeKind.ADDED, None, i, _what(new[i])) for i in nodes.added)
     for b, a in nodes.pairs.items():
-        if appearance(old[b]) != appearance(new[a]):
+        if declared.get(b) == a:
+            yield Change(ChangeKind.CHANGED, b, a, _renamed(old[b], new[a]))
+        elif appearance(old[b]) != appearance(new[a]):
             yield Change(ChangeKind.CHANGED, b, a, _difference(old[b], new[a]))
-        elif b != a:
+        elif b in moved:
             yield Change(ChangeKind.MOVED, b, a, _what(new[a]))
+
+
+def _renamed(was: Node, now: Node) -> str:
+    if was.label == now.label:
+        return f"{now.label}, declared to be the same"
+    return f"{was.label} -> {now.label}, declared to be a rename"
 
 
 def _what(node: Node) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headgate.compat.changes import changes
-from headgate.compat.match import match_nodes, match_operators, match_sources
+from headgate.compat.match import engine_pairs, match_nodes, match_operators, match_sources
 from headgate.compat.naming import names_count
 from headgate.compat.other_engines import judge_other
-from headgate.compat.renames import source_renames
+from headgate.compat.renames import Renames, read_renames
 from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
 from headgate.compat.rules import RULES
@@ -33,14 +33,14 @@ def compare(
     `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Versions of different engines,
     or of engines other than Spark, get `unknown` with its question.
     """
-    declared = source_renames(renames)
+    declared = read_renames(renames, before, after)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
     comparison = _comparison(before, after, declared, spark_version, cluster)
     found = [f for rule in rules for f in rule.run(comparison)]
     return Report(
         findings=_worst_first(found),
-        changes=changes(before, after, comparison.nodes),
+        changes=changes(before, after, comparison.nodes, declared.nodes),
         matches=comparison.nodes.pairs,
         judged_for=_judged_for(comparison),
         warnings=_warnings(comparison),
@@ -50,22 +50,22 @@ def compare(
 def _comparison(
     before: Version,
     after: Version,
-    renames: dict[str, str],
+    renames: Renames,
     given: str | None,
     cluster: Cluster | None,
 ) -> Comparison:
     operators = match_operators(before, after)
-    sources = match_sources(before, after, by_name=names_count(before, after), renames=renames)
-    places = [*(p.where for p in operators), *(p.where for p in sources)]
-    anchors = [(w.before, w.after) for w in places]
+    by_name = names_count(before, after)
+    sources = match_sources(before, after, by_name=by_name, renames=renames.sources)
+    anchors = engine_pairs(operators, sources)
     return Comparison(
         before=before,
         after=after,
         spark=judged_version(before, after, given),
         operators=operators,
         sources=sources,
-        nodes=match_nodes(before.topology, after.topology, anchors),
-        renames=renames,
+        nodes=match_nodes(before.topology, after.topology, anchors, declared=renames.nodes),
+        renames=renames.sources,
         cluster=cluster,
     )
 

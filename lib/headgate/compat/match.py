@@ -1,17 +1,24 @@
-"""Which node, stateful operator and source of one version is which in the other."""
+"""Which stateful operator and which source of one version the engine takes for which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
+from headgate.compat.graph_match import Matches, Pair, match_nodes
 from headgate.compat.report import Where
-from headgate.model.topology import Node, Topology
 from headgate.model.version import OperatorKind, Source, StatefulOperator, Version
 
-_SIMILAR = 0.6
+__all__ = [
+    "Matches",
+    "OperatorPair",
+    "SourcePair",
+    "engine_pairs",
+    "match_nodes",
+    "match_operators",
+    "match_sources",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +58,6 @@ class SourcePair:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Nodes of the graph: pairs by id, and what has no counterpart."""
-
-    pairs: Mapping[str, str] = field(default_factory=dict)
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-
-
 def match_operators(before: Version, after: Version) -> tuple[OperatorPair, ...]:
     """Pair stateful operators by id; where no id is known the place in the list is the id."""
     old = {i if o.operator_id is None else o.operator_id: o for i, o in _listed(before)}
@@ -75,62 +73,34 @@ def match_sources(
     before: Version, after: Version, *, by_name: bool, renames: Mapping[str, str] | None = None
 ) -> tuple[SourcePair, ...]:
     """Pair sources as the offset log does: by name in order of `after`, or by position."""
-    old, new = _ordered(before), _ordered(after)
     if not by_name:
-        return tuple(SourcePair(b, a) for b, a in zip_longest(old, new))
+        entries = zip_longest(logged_sources(before), logged_sources(after))
+        once = {(id(b), id(a)): SourcePair(b, a) for b, a in entries}
+        return tuple(once.values())
+    old, new = _ordered(before), _ordered(after)
     named = {(renames or {}).get(s.name or "", s.name): s for s in old}
     pairs = [SourcePair(named.pop(s.name, None), s) for s in new]
     return (*pairs, *(SourcePair(s, None) for s in named.values()))
+
+
+def logged_sources(version: Version) -> list[Source]:
+    """Return the source behind each entry of the offset log: one that is read twice has two."""
+    places = [(place, s) for s in _ordered(version) for place in s.log_places or (s.position,)]
+    return [s for _, s in sorted(places, key=lambda p: p[0])]
 
 
 def _ordered(version: Version) -> list[Source]:
     return sorted(version.sources or (), key=lambda s: s.position)
 
 
-def match_nodes(
-    before: Topology, after: Topology, anchors: Iterable[tuple[str | None, str | None]] = ()
-) -> Matches:
-    """Pair nodes: what the engine pairs (`anchors`), then equal ids, then the most similar.
+def engine_pairs(operators: Sequence[OperatorPair], sources: Sequence[SourcePair]) -> list[Pair]:
+    """Return the nodes that the engine takes for one, where it takes all of them so.
 
-    Only nodes of one kind and one operator word are paired.
+    Where it finds one more or less, or another kind, it refuses, and has no answer for the rest.
     """
-    old = {n.id: n for n in before.nodes}
-    new = {n.id: n for n in after.nodes}
-    pairs: dict[str, str] = {}
-    for b, a in (*anchors, *((i, i) for i in old if i in new)):
-        if _pairable(old.get(b or ""), new.get(a or ""), pairs):
-            pairs[str(b)] = str(a)
-    _pair_similar(old, new, pairs)
-    taken = set(pairs.values())
-    return Matches(
-        pairs,
-        tuple(i for i in new if i not in taken),
-        tuple(i for i in old if i not in pairs),
-    )
-
-
-def _pairable(old: Node | None, new: Node | None, pairs: Mapping[str, str]) -> bool:
-    if old is None or new is None or old.id in pairs or new.id in pairs.values():
-        return False
-    return old.kind is new.kind
-
-
-def _pair_similar(old: Mapping[str, Node], new: Mapping[str, Node], pairs: dict[str, str]) -> None:
-    """Add what is left, best likeness first; ties are broken by id, so that it is repeatable."""
-    taken = set(pairs.values())
-    left = [n for i, n in old.items() if i not in pairs]
-    right = [n for i, n in new.items() if i not in taken]
-    scored = sorted(
-        ((_likeness(b, a), b.id, a.id) for b in left for a in right if b.operator == a.operator),
-        key=lambda s: (-s[0], s[1], s[2]),
-    )
-    for score, b, a in scored:
-        if score >= _SIMILAR and b not in pairs and a not in taken:
-            pairs[b] = a
-            taken.add(a)
-
-
-def _likeness(before: Node, after: Node) -> float:
-    if before.label == after.label:
-        return 1.0
-    return SequenceMatcher(None, before.label, after.label, autojunk=False).ratio()
+    found: list[Pair] = []
+    if all(p.kind is not None for p in operators):
+        found += [(p.where.before, p.where.after) for p in operators]
+    if all(p.before is not None and p.after is not None for p in sources):
+        found += [(p.where.before, p.where.after) for p in sources]
+    return found
