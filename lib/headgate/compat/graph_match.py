@@ -18,10 +18,12 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from headgate.model.topology import Node, NodeKind, Topology
 
-_SIMILAR = 0.6
+_LIKELY, _SIMILAR = 0.75, 0.6
+"""The share of equal words from which neighbours, and any two nodes, are taken for one."""
 _CANDIDATES = 8
 """With how many nodes a node that nothing else places is compared."""
 _KAFKA_STREAMS = frozenset({"source", "sink", "repartition", "global_source"})
@@ -62,9 +64,10 @@ def match_nodes(
     work.along_edges(_content)
     work.one_of_a_kind(_content)
     work.along_edges(_content)
-    work.one_of_a_kind(lambda n: (n.id, n.kind, n.operator))
-    work.along_edges(_operator)
+    work.along_edges(_operator, least=_LIKELY)
     work.alike()
+    work.along_edges(_operator)
+    work.one_of_a_kind(lambda n: (n.id, _operator(n)))
     work.along_edges(_operator)
     return work.matches()
 
@@ -166,34 +169,43 @@ class _Matching:
             for b, a in zip(*rest, strict=True):
                 self.pair(b, a)
 
-    def along_edges(self, key: Callable[[Node], Hashable]) -> None:
-        """Pair free neighbours of matched nodes that have one key, and go on from there."""
+    def along_edges(self, key: Callable[[Node], Hashable], *, least: float = 0.0) -> None:
+        """Pair free neighbours of matched nodes that have one key, and go on from there.
+
+        `least` is the share of equal words that their labels need.
+        """
         waiting = deque(self.pairs.items())
         while waiting:
             b, a = waiting.popleft()
             for old, new in ((self.old.above, self.new.above), (self.old.below, self.new.below)):
-                for pair in self._neighbours(old[b], new[a], key):
+                for pair in self._neighbours(old[b], new[a], key, least):
                     self.pair(*pair)
                     waiting.append(pair)
 
     def _neighbours(
-        self, old: Sequence[str], new: Sequence[str], key: Callable[[Node], Hashable]
+        self,
+        old: Sequence[str],
+        new: Sequence[str],
+        key: Callable[[Node], Hashable],
+        least: float,
     ) -> list[tuple[str, str]]:
         left = _buckets({i: key(self.old.nodes[i]) for i in old}, self.old.free)
         right = _buckets({i: key(self.new.nodes[i]) for i in new}, self.new.free)
         found: list[tuple[str, str]] = []
         for shared, ids in left.items():
-            found += self._likest(ids, right.get(shared, []))
+            found += self._likest(ids, right.get(shared, []), least)
         return found
 
-    def _likest(self, ids: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
+    def _likest(
+        self, ids: Sequence[str], others: Sequence[str], least: float
+    ) -> list[tuple[str, str]]:
         """Pair the nodes of two lists of one key; in their order where the lists are long."""
-        if len(ids) == len(others) == 1:
-            return [(ids[0], others[0])]
         if max(len(ids), len(others)) > _CANDIDATES:
-            return list(zip(ids, others, strict=False))
-        scored = ((self._likeness(b, a), b, a) for b in ids for a in others)
-        return _greedy(scored)
+            tried = zip(ids, others, strict=False)
+        else:
+            tried = product(ids, others)
+        scored = ((self._likeness(b, a), b, a) for b, a in tried)
+        return _greedy(s for s in scored if s[0] >= least)
 
     def alike(self) -> None:
         """Pair what is left by the words of the labels, within one operator."""
