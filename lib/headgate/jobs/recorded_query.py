@@ -34,8 +34,9 @@ def record(
 ) -> None:
     """Write explain.txt, formatted.txt, logical.json and capture.json.
 
-    `capture.json` holds `sources`, `sink`, `output_mode`, `trigger`, `name`, `spark_version`,
-    `state` and `functions`, and `error` where Spark itself would refuse to start the query.
+    `capture.json` holds `sources`, `sink`, `checkpoint`, `output_mode`, `trigger`, `name`,
+    `spark_version`, `state` and `functions`, and `error` where Spark itself would refuse to start
+    the query.
     """
     sources = streaming_sources(df._jdf.queryExecution().analyzed())
     sink = _sink(query) if query else None
@@ -44,6 +45,7 @@ def record(
     capture = {
         "sources": sources,
         "sink": sink,
+        "checkpoint": _checkpoint(query) if query else None,
         **_writing(query),
         "name": query.name if query else None,
         "spark_version": df.sparkSession.version,
@@ -95,6 +97,12 @@ def _sink(query: Unstarted) -> dict[str, Any]:
         "partition_by": [str(column) for column in elements(by)] if by is not None else None,
     }
     return sink | ({"table": query.table} if query.table else {})
+
+
+def _checkpoint(query: Unstarted) -> str | None:
+    """Return where the writer is told to keep its checkpoint; the session may have a default."""
+    options = case_kept(field(query.writer._jwrite, "extraOptions"))
+    return next((v for k, v in options.items() if k.lower() == _CHECKPOINT), None)
 
 
 def _writing(query: Unstarted | None) -> dict[str, Any]:

@@ -109,7 +109,8 @@ class Source:
     ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
     else the source's own JSON. `advanced` says whether the newest logged batch took data from this
     source, None where the evidence does not say. `log_places` are its places in the offset log, which
-    has an entry for every time that a query reads a source; empty: one, at `position`.
+    has an entry for every time that a query reads a source; empty: one, at `position`; None: the
+    evidence does not say how many.
     """
 
     position: int
@@ -123,7 +124,7 @@ class Source:
     start_offsets: Any = None
     offsets: Any = None
     advanced: bool | None = None
-    log_places: tuple[int, ...] = ()
+    log_places: tuple[int, ...] | None = ()
     node: str | None = None
 
 
@@ -218,7 +219,9 @@ class Version:
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
     build or analyse the query, None where it was built. `user_functions` are names of functions
     whose bodies no plan shows. `streams` are the facts of a Kafka Streams application, None for
-    the other engines. `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
+    the other engines. `checkpoint` is where a query says that it keeps its own, which need not be
+    where evidence was read from; it is no part of `fingerprint`.
+    `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
     ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
     for `fingerprint`.
     """
@@ -245,5 +248,6 @@ class Version:
     functions: tuple[Function, ...] = ()
     user_functions: tuple[str, ...] = ()
     streams: StreamsApplication | None = None
+    checkpoint: str | None = None
     faults: tuple[Fault, ...] = ()
     topic_ids: dict[str, str] = field(default_factory=dict)

@@ -98,11 +98,11 @@ def fingerprint(version: Version) -> str:
         version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
     )
     content = msgspec.to_builtins(kept)
-    del content["faults"], content["topic_ids"]
+    del content["faults"], content["topic_ids"], content["checkpoint"]
     _without_offsets(content)
     for source in content["sources"] or ():
         source["offsets"] = source["start_offsets"] = source["advanced"] = None
-        if not source["log_places"]:
+        if source["log_places"] in (None, [], ()):
             del source["log_places"]
     for node in content["topology"]["nodes"]:
         node["details"] = _still(node["details"])

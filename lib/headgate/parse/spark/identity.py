@@ -59,6 +59,18 @@ def identity_of(plans: Sequence[Plan]) -> Identity:
     return out
 
 
+def checkpoint_of(plans: Sequence[Plan]) -> str | None:
+    """Return where the query keeps its checkpoint: as its state has it, else as its writer says.
+
+    The state's address has its scheme, `file:` among them; a writer's may have none.
+    """
+    nodes = [node.argument() for plan in plans for node in plan.nodes]
+    for pattern in (_STATE, _CHECKPOINT):
+        if found := next((m for m in map(pattern.search, nodes) if m), None):
+            return found["path"].strip().rstrip("/")
+    return None
+
+
 def _of_sink(text: str) -> Identity:
     query, name, checkpoint = (p.search(text) for p in (_QUERY_ID, _NAME, _CHECKPOINT))
     return Identity(

@@ -54,6 +54,7 @@ class Session:
     operators: tuple[LoggedOperator, ...] | None = None
     engine_version: str | None = None
     functions: tuple[Function, ...] = ()
+    checkpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,7 @@ def read_session(found: Mapping[str, Any]) -> Session:
         operators=captured_operators(found.get("state")),
         engine_version=_text(found.get("spark_version")),
         functions=_functions(found.get("functions")),
+        checkpoint=_text(found.get("checkpoint")) or lowered.get("checkpointlocation"),
     )
 
 
