@@ -21,6 +21,8 @@ from headgate.compat.rules import (
     transform,
     watermark,
     window,
+    world,
+    world_topics,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -49,6 +51,13 @@ RULES: tuple[Rule, ...] = (
     kafka_source.topic_added,
     kafka_source.starting_offsets,
     kafka_source.other_cluster,
+    world_topics.another_cluster,
+    world_topics.topic_missing,
+    world.partitions_gone,
+    world.offset_beyond_end,
+    world.unread_records_deleted,
+    world.topic_recreated,
+    world.partitions_added,
     transform.continuous_trigger,
     operators.operators_not_known,
     operators.first_stateful_operator,
@@ -104,4 +113,6 @@ RULES: tuple[Rule, ...] = (
     transform.stateless_change,
     transform.source_option,
     transform.other_trigger,
+    world_topics.sink_topic_missing,
+    world_topics.retention_is_near,
 )

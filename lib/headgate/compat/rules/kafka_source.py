@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import family, loses_data_silently, option
+from headgate.compat.naming import loses_data_silently, option
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import judged_pairs
+from headgate.compat.subscriptions import kafka_pairs, known_topics, subscribes
 from headgate.model.version import Source, Version
 
 _STARTING = (
@@ -81,7 +80,7 @@ def topic_added(c: Comparison) -> Iterator[Verdict]:
     startingOffsets does not apply. Going back to the old version is refused until the new topic
     is taken out of the offset log, or failOnDataLoss is off.
     """
-    for pair in _kafka(c):
+    for pair in kafka_pairs(c):
         assert pair.before and pair.after
         new = _topics_added(pair)
         if new:
@@ -101,7 +100,7 @@ def topic_added(c: Comparison) -> Iterator[Verdict]:
 @rule("KAF004")
 def starting_offsets(c: Comparison) -> Iterator[Verdict]:
     """Starting offsets count for an empty checkpoint only; the offset log wins ever after."""
-    for pair in _kafka(c):
+    for pair in kafka_pairs(c):
         assert pair.before and pair.after
         for key in _STARTING:
             old, new = option(pair.before, key), option(pair.after, key)
@@ -121,7 +120,7 @@ def starting_offsets(c: Comparison) -> Iterator[Verdict]:
 @rule("KAF005", "offsets belong to one cluster's log; not measured")
 def other_cluster(c: Comparison) -> Iterator[Verdict]:
     """Offsets belong to the log of one cluster and mean nothing in another."""
-    for pair in _kafka(c):
+    for pair in kafka_pairs(c):
         assert pair.before and pair.after
         key = "kafka.bootstrap.servers"
         old, new = option(pair.before, key), option(pair.after, key)
@@ -138,26 +137,12 @@ def other_cluster(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-def _kafka(c: Comparison) -> Iterator[SourcePair]:
-    for pair in judged_pairs(c):
-        assert pair.before and pair.after
-        if family(pair.before) == family(pair.after) == "kafka":
-            yield pair
-
-
-def _known(source: Source) -> tuple[str, ...]:
-    """Return the topics whose offsets the checkpoint holds, else those that it subscribes to."""
-    if isinstance(source.offsets, dict) and source.offsets:
-        return tuple(map(str, source.offsets))
-    return source.topics
-
-
 def _gone(c: Comparison) -> Iterator[tuple[SourcePair, list[str]]]:
-    for pair in _kafka(c):
+    for pair in kafka_pairs(c):
         assert pair.before and pair.after
         if not (pair.after.topics or pair.after.pattern):
             continue
-        gone = [t for t in _known(pair.before) if not _subscribes(pair.after, t)]
+        gone = [t for t in known_topics(pair.before) if not subscribes(pair.after, t)]
         if gone:
             yield pair, gone
 
@@ -166,25 +151,14 @@ def _topics_added(pair: SourcePair) -> list[str]:
     assert pair.before and pair.after
     if pair.after.pattern and pair.after.pattern != pair.before.pattern:
         return [f"whatever else matches {pair.after.pattern}"]
-    known = {*_known(pair.before), *pair.before.topics}
+    known = {*known_topics(pair.before), *pair.before.topics}
     if not known:
         return []
-    return [t for t in pair.after.topics if t not in known and not _subscribes(pair.before, t)]
-
-
-def _subscribes(source: Source, topic: str) -> bool:
-    """Whether a source reads a topic: Spark looks for its pattern anywhere in the name."""
-    if topic in source.topics:
-        return True
-    try:
-        return bool(source.pattern and re.search(source.pattern, topic))
-    except (re.error, RecursionError, OverflowError):
-        # Java's own syntax: what it matches is not known, so nothing is said to be gone.
-        return True
+    return [t for t in pair.after.topics if t not in known and not subscribes(pair.before, t)]
 
 
 def _reads(version: Version, topic: str) -> bool:
-    return any(_subscribes(s, topic) for s in version.sources or ())
+    return any(subscribes(s, topic) for s in version.sources or ())
 
 
 def _topics(source: Source | None) -> str | None:

@@ -1,0 +1,188 @@
+"""Rules about Kafka as it is now: whether the checkpoint's offsets still mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import loses_data_silently
+from headgate.compat.recreated import Recreated, recreated
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.subscriptions import known_topics, subscribes
+from headgate.compat.world import MOST, Logged, asked, exact, listed, logged_now, part, read_now
+from headgate.model.cluster import Cluster
+
+_ONCE = (
+    "Start once with failOnDataLoss=false to go on without them, or start an empty checkpoint with "
+    "starting offsets."
+)
+
+
+@rule("WLD001")
+def unread_records_deleted(c: Comparison) -> Iterator[Verdict]:
+    """Kafka has deleted records that the query has not read.
+
+    The old version can't read them either. With failOnDataLoss=true the first batch fails after
+    its offsets were written; with false they are skipped with no more than a warning.
+    """
+    for pair, _, parts in logged_now(c):
+        gone = [p for p in parts if p.gone]
+        if gone:
+            told = listed(f"{p}: {p.gone} (offset {p.offset}, log from {_begin(p)})" for p in gone)
+            yield _lost(c, pair, f"Records before they were read are gone from {told}.", gone)
+
+
+@rule("WLD002")
+def offset_beyond_end(c: Comparison) -> Iterator[Verdict]:
+    """The checkpoint's offset lies beyond the end of the topic: it was deleted and made again.
+
+    With failOnDataLoss=true Spark refuses; with false it moves to the end, and what the new topic
+    holds so far is never read.
+    """
+    for pair, _, parts in logged_now(c):
+        beyond = [p for p in parts if p.beyond]
+        if beyond:
+            told = listed(f"{p} (offset {p.offset}, end {_end(p)})" for p in beyond)
+            yield _lost(c, pair, f"Offsets lie beyond the end of {told}.", beyond)
+
+
+@rule("WLD003")
+def topic_recreated(c: Comparison) -> Iterator[Verdict]:
+    """Offsets belong to the topic that they were read from, and Spark compares no topic ids.
+
+    A topic that was made again and has grown past the old offset is read on from there: all its
+    records below are skipped, whatever failOnDataLoss says.
+    """
+    for pair, cluster, parts in logged_now(c):
+        for topic in dict.fromkeys(p.topic for p in parts):
+            mine = [p for p in parts if p.topic == topic and p.offset > 0]
+            if mine and not any(p.beyond or p.now is None for p in mine):
+                yield from _recreated(c, pair, cluster, mine)
+
+
+@rule("WLD005")
+def partitions_gone(c: Comparison) -> Iterator[Verdict]:
+    """Partitions that the checkpoint has offsets of are gone from the topic, or the topic is.
+
+    Kafka never takes a partition away: the topic was deleted.
+    """
+    for pair, cluster in asked(c):
+        assert pair.before and pair.after
+        gone = [f"{p}" for p in _all_logged(c, pair) if p.now is None and p.topic in cluster.topics]
+        if pair.after.pattern:
+            gone += [
+                t
+                for t in known_topics(pair.before)
+                if t not in cluster.topics and subscribes(pair.after, t)
+            ]
+        if gone:
+            yield _lost(c, pair, f"{listed(gone)} is gone.", ())
+
+
+@rule("WLD006")
+def partitions_added(c: Comparison) -> Iterator[Verdict]:
+    """A partition that the checkpoint does not know is read from its earliest offset.
+
+    Where that is not 0, records were deleted before anybody read them: data loss, as Spark sees
+    it. startingOffsets does not apply.
+    """
+    for pair, cluster in asked(c):
+        assert pair.before
+        known = {(p.topic, p.partition) for p in _all_logged(c, pair)}
+        if not known:
+            continue
+        new = _new_partitions(pair, cluster, known)
+        cut = [p for p in new if p.gone]
+        if cut:
+            told = listed(f"{p} (from {_begin(p)})" for p in cut)
+            yield _lost(c, pair, f"{told} is new here and does not begin at 0.", cut)
+        elif new:
+            records = sum((p.now.end or 0) - (p.now.begin or 0) for p in new if p.now)
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=exact(c),
+                where=pair.where,
+                after=[str(p) for p in new][:MOST],
+                because=f"{listed(map(str, new))} is new: {records} records from the beginning.",
+            )
+
+
+def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]) -> Verdict:
+    """Return the two outcomes of what Spark calls data loss."""
+    assert pair.after
+    silent = loses_data_silently(pair.after)
+    return Verdict(
+        outcome=Outcome.SILENTLY_WRONG if silent else Outcome.REFUSES,
+        state_effect=StateEffect.LOST if silent else None,
+        where=pair.where,
+        before={str(p): p.offset for p in parts[:MOST]} or None,
+        after={str(p): [_begin(p), _end(p)] for p in parts[:MOST]} or None,
+        because=because,
+        error_class=None if silent else "KAFKA_DATA_LOSS",
+        rollback=Rollback.SAFE if silent else Rollback.REPAIRABLE,
+        remedy="Replay what is lost from another copy." if silent else _ONCE,
+        scenario="from-point",
+    )
+
+
+def _recreated(
+    c: Comparison, pair: SourcePair, cluster: Cluster, parts: list[Logged]
+) -> Iterator[Verdict]:
+    topic, found = parts[0].topic, recreated(c, cluster, parts)
+    told = [c.before.topic_ids.get(topic), cluster.topics[topic].id]
+    if found is Recreated.YES:
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.LOST,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            because=f"{topic} was deleted and made again.",
+            remedy="Start from an empty checkpoint, or with the new topic under another name.",
+            scenario="from-scratch",
+        )
+    elif found in (Recreated.LIKELY, Recreated.SINCE_STORED):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            where=pair.where,
+            before=told[0],
+            after=told[1],
+            because=_WHY[found].format(topic=topic),
+            question=f"Was {topic} deleted and made again after the query had read from it?",
+            remedy="If it was, start from an empty checkpoint.",
+            scenario="from-scratch",
+        )
+
+
+_WHY = {
+    Recreated.LIKELY: "Records of {topic} that this query has read, going by its offsets, are "
+    "younger than the batch that read them.",
+    Recreated.SINCE_STORED: "{topic} has another id than when this version was stored, and nobody "
+    "looked whether the query has read from it since.",
+}
+
+
+def _all_logged(c: Comparison, pair: SourcePair) -> list[Logged]:
+    return next((parts for p, _, parts in logged_now(c) if p == pair), [])
+
+
+def _new_partitions(
+    pair: SourcePair, cluster: Cluster, known: set[tuple[str, int]]
+) -> list[Logged]:
+    """Return the partitions that are not logged, as if their offset were 0."""
+    assert pair.after
+    return [
+        Logged(name, p.number, 0, part(cluster.topics[name], p.number))
+        for name in read_now(pair.after, cluster)
+        for p in cluster.topics[name].partitions
+        if (name, p.number) not in known
+    ]
+
+
+def _begin(p: Logged) -> int | None:
+    return p.now.begin if p.now else None
+
+
+def _end(p: Logged) -> int | None:
+    return p.now.end if p.now else None

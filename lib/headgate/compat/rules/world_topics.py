@@ -1,0 +1,117 @@
+"""Rules about Kafka as it is now: topics that are missing, and what is about to be deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from headgate.compat.match import SourcePair
+from headgate.compat.naming import family, option
+from headgate.compat.report import Outcome, Rollback
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.world import Logged, exact, is_its_cluster, listed, logged_now
+
+_HOUR = 3_600_000
+
+
+@rule("WLD004")
+def topic_missing(c: Comparison) -> Iterator[Verdict]:
+    """Spark asks Kafka for the partitions of every topic that it is told to read.
+
+    One that does not exist fails the query before it has written anything.
+    """
+    for source in c.after.sources or ():
+        cluster = c.cluster
+        if cluster is None or family(source) != "kafka" or not is_its_cluster(source, cluster):
+            continue
+        missing = [t for t in source.topics if t not in cluster.topics]
+        if missing:
+            pair = next((p for p in c.sources if p.after is source), SourcePair(None, source))
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                after=list(source.topics),
+                because=f"{listed(missing)} does not exist.",
+                error_class="UnknownTopicOrPartitionException",
+                remedy="Create the topic, or leave it out. Its offsets are those of the old one: a "
+                "new topic of that name is not read from its beginning.",
+            )
+
+
+@rule("WLD007", "Kafka's retention.ms, and the offsets in the checkpoint")
+def retention_is_near(c: Comparison) -> Iterator[Verdict]:
+    """Records that wait for the new version are deleted when they are older than the retention."""
+    at = c.before.progress.offsets_at if c.before.progress else None
+    for pair, cluster, parts in logged_now(c):
+        for topic in dict.fromkeys(p.topic for p in parts if not p.gone and _unread(p)):
+            kept = cluster.topics[topic].retention_ms
+            left = _left_ms(at, cluster.at, kept)
+            if left is not None and kept is not None and left < kept / 4:
+                yield Verdict(
+                    outcome=Outcome.RESUMES,
+                    state_effect=exact(c),
+                    where=pair.where,
+                    before=at,
+                    after=kept,
+                    because=f"{topic} keeps records for {_hours(kept)}, and what is not read yet "
+                    f"was written from {at} on.",
+                    remedy="Restart soon, or raise retention.ms first.",
+                )
+
+
+@rule("WLD008", "Kafka's producer: max.block.ms; not measured")
+def sink_topic_missing(c: Comparison) -> Iterator[Verdict]:
+    """A Kafka sink writes to a topic that is not there: the broker creates it, or the batch fails.
+
+    A topic that is created like that has the broker's default number of partitions.
+    """
+    sink, cluster = c.after.sink, c.cluster
+    if sink is None or cluster is None or (sink.format or "").lower() != "kafka":
+        return
+    topic = next((v for k, v in sink.options.items() if k.lower() == "topic"), None)
+    servers = next((v for k, v in sink.options.items() if k.endswith("bootstrap.servers")), "")
+    ours = not servers or not set(servers.split(",")).isdisjoint(cluster.bootstrap.split(","))
+    if topic and ours and topic not in cluster.topics:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            after=topic,
+            because=f"{topic} does not exist.",
+            question="Does the broker create topics by itself (auto.create.topics.enable)?",
+            remedy=f"Create {topic} first, with as many partitions as its readers need.",
+        )
+
+
+@rule("WLD009", "the evidence and the cluster that was asked")
+def another_cluster(c: Comparison) -> Iterator[Verdict]:
+    """The cluster that was asked has none of the topics that the source reads."""
+    for pair in c.sources:
+        source, cluster = pair.after, c.cluster
+        if source is None or cluster is None or family(source) != "kafka":
+            continue
+        if not is_its_cluster(source, cluster):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                before=option(source, "kafka.bootstrap.servers"),
+                after=cluster.bootstrap,
+                because="Its addresses are other ones, too.",
+                question="Is the Kafka of headgate.toml the one that this source reads?",
+                rollback=Rollback.UNKNOWN,
+                remedy="Name that cluster under [kafka].",
+            )
+
+
+def _unread(p: Logged) -> bool:
+    return p.now is not None and (p.now.end or 0) > p.offset
+
+
+def _left_ms(at: str | None, now: str, kept: int | None) -> float | None:
+    """Return for how long the oldest record that was not read is still kept, at least; in ms."""
+    if at is None or kept is None or kept < 0:
+        return None
+    age = datetime.fromisoformat(now) - datetime.fromisoformat(at)
+    return kept - age.total_seconds() * 1000
+
+
+def _hours(ms: int) -> str:
+    return f"{ms / _HOUR:g} hours"
