@@ -108,8 +108,13 @@ def rule(code: str, source: str = SOURCE_OF_VERSION) -> Callable[[Check], Rule]:
     """
 
     def wrap(check: Check) -> Rule:
-        if not check.__doc__:
-            raise TypeError(f"{code} has no docstring to show as its reason")
-        return Rule(code, " ".join(check.__doc__.split()), source, check)
+        return Rule(code, reason_of(code, check), source, check)
 
     return wrap
+
+
+def reason_of(code: str, check: Callable[..., object]) -> str:
+    """Return a check's docstring as the line that users read; TypeError where it has none."""
+    if not check.__doc__:
+        raise TypeError(f"{code} has no docstring to show as its reason")
+    return " ".join(check.__doc__.split())
