@@ -8,6 +8,7 @@ from headgate.compat.changes import changes
 from headgate.compat.match import engine_pairs, match_nodes, match_operators, match_sources
 from headgate.compat.naming import names_count
 from headgate.compat.other_engines import judge_other
+from headgate.compat.partial import counted
 from headgate.compat.renames import Renames, read_renames
 from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
@@ -36,6 +37,7 @@ def compare(
     declared = read_renames(renames, before, after)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
+    before, after = counted(before), counted(after)
     comparison = _comparison(before, after, declared, spark_version, cluster)
     found = [f for rule in rules for f in rule.run(comparison)]
     return Report(

@@ -11,7 +11,7 @@ FILE_FORMATS = frozenset(
 )
 
 
-_SHOW_NAMES = frozenset({"capture", "checkpoint", "plan-json", "version"})
+_SHOW_NAMES = frozenset({"capture", "checkpoint", "version"})
 
 
 def names_count(before: Version, after: Version) -> bool:

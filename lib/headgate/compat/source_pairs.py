@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import SourcePair
+from headgate.compat.match import SourcePair, logged_sources
 from headgate.compat.naming import names_count, names_unclear
 from headgate.compat.rule import Comparison
 from headgate.model.version import Source, Version
@@ -12,7 +12,7 @@ from headgate.model.version import Source, Version
 
 def judged_pairs(c: Comparison) -> Iterator[SourcePair]:
     """Yield pairs with both sides; none where the engine stops at the number of sources."""
-    old, new = c.before.sources or (), c.after.sources or ()
+    old, new = logged_sources(c.before), logged_sources(c.after)
     if names_unclear(c.before, c.after):
         return
     if len(old) == len(new) or names_count(c.before, c.after):

@@ -218,7 +218,8 @@ class Version:
     settings of the offset log, `settings` those of the session that captured. `captured_at` is
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
     build or analyse the query, None where it was built. `user_functions` are names of functions
-    whose bodies no plan shows. `streams` are the facts of a Kafka Streams application, None for
+    whose bodies no plan shows. `is_partial` is True where only a part of one plan was there, so that
+    sources and operators may be missing. `streams` are the facts of a Kafka Streams application, None for
     the other engines. `checkpoint` is where a query says that it keeps its own, which need not be
     where evidence was read from; it is no part of `fingerprint`.
     `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
@@ -248,6 +249,7 @@ class Version:
     functions: tuple[Function, ...] = ()
     user_functions: tuple[str, ...] = ()
     streams: StreamsApplication | None = None
+    is_partial: bool = False
     checkpoint: str | None = None
     faults: tuple[Fault, ...] = ()
     topic_ids: dict[str, str] = field(default_factory=dict)

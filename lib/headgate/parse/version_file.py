@@ -99,6 +99,8 @@ def fingerprint(version: Version) -> str:
     )
     content = msgspec.to_builtins(kept)
     del content["faults"], content["topic_ids"], content["checkpoint"]
+    if not content["is_partial"]:
+        del content["is_partial"]
     _without_offsets(content)
     for source in content["sources"] or ():
         source["offsets"] = source["start_offsets"] = source["advanced"] = None

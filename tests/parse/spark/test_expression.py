@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.parse.spark.expression import parse, references
-from headgate.parse.spark.resolve import conjuncts
+from headgate.parse.spark.facts import conjuncts
 from headgate.parse.spark.stateful import window_of
 from headgate.parse.spark.term import LONGEST, term
 

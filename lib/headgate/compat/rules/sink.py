@@ -22,6 +22,8 @@ def file_sink_log(c: Comparison) -> Iterator[Verdict]:
     if both is None or not _is_file(both[1]):
         return
     old, new = both
+    if _is_file(old) and _may_be_one(old, new):
+        return
     if not _is_file(old) or _path(old) != _path(new):
         yield Verdict(
             outcome=Outcome.SILENTLY_WRONG,
@@ -102,13 +104,17 @@ def other_sink(c: Comparison) -> Iterator[Verdict]:
 def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
     """A file sink must go on in the directory whose `_spark_metadata` this checkpoint filled."""
     old, new = c.before.sink, c.after.sink
-    if new is None or not _is_file(new) or (old is not None and old.format):
+    if new is None or not _is_file(new):
+        return
+    if old is not None and old.format and not (_is_file(old) and _may_be_one(old, new)):
         return
     yield Verdict(
         outcome=Outcome.UNKNOWN,
         where=_where(c),
         after=_describe(new),
-        because="The evidence of the old version does not show its sink.",
+        because="The evidence of the old version does not show its sink."
+        if old is None or not old.format
+        else "One version's evidence names a table or a relative path, the other's a directory.",
         question="Did the old version write to the same directory?",
         remedy="Add a plan or a progress of the old version.",
     )
@@ -148,6 +154,17 @@ def _is_file(sink: Sink) -> bool:
 def _path(sink: Sink) -> str | None:
     path = sink.target or sink.options.get("path")
     return normal_path(path) if path else None
+
+
+def _may_be_one(old: Sink, new: Sink) -> bool:
+    """Say whether one side names a table, or a relative path, and the other a directory so called.
+
+    A table's files lie in a directory that ends with its name; a plan or a progress tells only it.
+    """
+    paths = sorted((p for p in (_path(old), _path(new)) if p), key=lambda p: p.startswith("/"))
+    if len(paths) < 2 or paths[0].startswith("/") or not paths[1].startswith("/"):
+        return False
+    return paths[1].endswith("/" + paths[0].rpartition(".")[2])
 
 
 def _differ(old: Sink, new: Sink) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.match import logged_sources
 from headgate.compat.naming import (
     describe,
     family,
@@ -25,8 +26,10 @@ def number_of_sources(c: Comparison) -> Iterator[Verdict]:
     Only sources that were named from the first run, with source evolution on and offset log v2,
     may be added or removed.
     """
-    old, new = c.before.sources, c.after.sources
-    if old is None or new is None or len(old) == len(new) or names_count(c.before, c.after):
+    if c.before.sources is None or c.after.sources is None or names_count(c.before, c.after):
+        return
+    old, new = logged_sources(c.before), logged_sources(c.after)
+    if len(old) == len(new) or _may_be_read_twice(c):
         return
     if names_unclear(c.before, c.after):
         return
@@ -42,6 +45,16 @@ def number_of_sources(c: Comparison) -> Iterator[Verdict]:
         remedy=_NEW,
         scenario="from-point",
     )
+
+
+def _may_be_read_twice(c: Comparison) -> bool:
+    """Say whether one side's progress alone tells its sources, and could name one for several."""
+    sides = (c.before.sources or (), c.after.sources or ())
+    open_ = [any(s.log_places is None for s in side) for side in sides]
+    few, many = sorted(
+        (len(logged_sources(v)), o) for v, o in zip((c.before, c.after), open_, strict=True)
+    )
+    return few[1] and few[0] < many[0]
 
 
 @rule("SRC002")
@@ -97,12 +110,25 @@ def source_not_known(c: Comparison) -> Iterator[Verdict]:
 def sources_not_known(c: Comparison) -> Iterator[Verdict]:
     """Offsets belong to sources by position; without their list nobody can say to which."""
     if c.before.sources is not None and c.after.sources is not None:
+        if not names_count(c.before, c.after) and _may_be_read_twice(c):
+            yield _times_not_known()
         return
     side = "old" if c.before.sources is None else "new"
     yield Verdict(
         outcome=Outcome.UNKNOWN,
         because=f"The evidence does not show what the {side} version reads.",
         question=f"Which sources, in which order, does the {side} version read?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add a plan, or what `headgate capture module:function` writes.",
+    )
+
+
+def _times_not_known() -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        because="Progress names a source once, and the offset log has an entry for each time that "
+        "the query reads it.",
+        question="Does the query read one of its sources more than once?",
         rollback=Rollback.UNKNOWN,
         remedy="Add a plan, or what `headgate capture module:function` writes.",
     )

@@ -76,6 +76,9 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
     """
     if "continuous" in (c.before.trigger or {}) or "continuous" not in (c.after.trigger or {}):
         return
+    if c.before.trigger is None:
+        yield _trigger_not_known(c)
+        return
     kinds = {family(s) for s in c.before.sources or ()}
     if "rate" in kinds:
         yield Verdict(
@@ -97,6 +100,17 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
             rollback=Rollback.UNKNOWN,
             remedy="Start from an empty checkpoint, or keep micro-batches.",
         )
+
+
+def _trigger_not_known(c: Comparison) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        after=c.after.trigger,
+        because="The new version's trigger is continuous, the old one's is not in the evidence.",
+        question="Did the old version run in micro-batches, or was its trigger continuous, too?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Capture the old version, too.",
+    )
 
 
 @rule("TRG002")

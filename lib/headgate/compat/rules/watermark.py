@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.expressions import columns
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
@@ -56,7 +57,9 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
     if not c.is_stateful:
         return
     for old, new in _pairs(c):
-        if old.column != new.column:
+        if bool(columns(old.column)) != bool(columns(new.column)):
+            yield _time_not_known(old, new)
+        elif old.column != new.column:
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,
@@ -67,6 +70,20 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
                 remedy="Start from an empty checkpoint and replay.",
                 scenario="from-scratch",
             )
+
+
+def _time_not_known(old: Watermark, new: Watermark) -> Verdict:
+    """A plan without its sources says how the column is called, not where it comes from."""
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=Where(old.node, new.node),
+        before=old.column,
+        after=new.column,
+        because="The evidence of one version does not show where its event time comes from.",
+        question="Is the event time the same column in both versions?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add a plan of a batch with data, or what `headgate capture` writes.",
+    )
 
 
 @rule("WMK004")

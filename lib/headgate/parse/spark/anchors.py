@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headgate.parse.spark.expression import parse, references
+from headgate.parse.spark.facts import Facts, attribute_ids, conjuncts
 from headgate.parse.spark.relation import Exchange, Relation
-from headgate.parse.spark.resolve import Facts, Resolved, attribute_ids, conjuncts
+from headgate.parse.spark.resolve import Resolved
 from headgate.parse.spark.user_functions import python_calls
 
 SINK = "sink"

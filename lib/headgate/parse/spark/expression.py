@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from headgate.parse.spark.aggregates import is_call
 from headgate.parse.spark.rewrite import rewrite
 from headgate.parse.spark.term import Term, term
 
@@ -202,9 +203,24 @@ def _continues(frame: _Frame, token: str, look: Resolve) -> bool:
     last = frame.atoms.pop()
     assert isinstance(last, Term)
     if after["id"] is not None:
-        last = look(int(after["id"]), last.text) or last
+        number = int(after["id"])
+        last = look(number, last.text) or (_named_like_a_call(last, number) or last)
     frame.atoms.append(_path(last, after["path"]))
     return True
+
+
+def _named_like_a_call(found: Term, number: int) -> Term | None:
+    """Return `upper(k)#12` as the column that it is: a call of columns has their numbers within.
+
+    Aggregations name their results like that, and there the function is what counts.
+    """
+    stack = [found]
+    while stack:
+        current = stack.pop()
+        if current.kind == "attribute" or is_call(current):
+            return None
+        stack.extend(current.args)
+    return term("attribute", found.text, id=number) if found.kind == "call" else None
 
 
 def _word(frame: _Frame, token: str, end: int, look: Resolve) -> None:

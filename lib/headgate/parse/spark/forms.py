@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.parse.spark.anchors import Shape, shape
@@ -13,7 +13,12 @@ from headgate.parse.spark.relation import Query
 from headgate.parse.spark.resolve import resolve
 from headgate.parse.spark.rows import refusal
 from headgate.parse.spark.sections import split_sections
-from headgate.parse.spark.streaming import settle_streaming, streaming_attributes
+from headgate.parse.spark.streaming import (
+    by_folder,
+    is_settled,
+    settle_streaming,
+    streaming_attributes,
+)
 from headgate.parse.spark.tree import read_section
 from headgate.parse.spark.uncollected import uncollected
 from headgate.parse.spark.unions import push_projections
@@ -64,13 +69,25 @@ def read_plans(text: str) -> tuple[Plan, ...]:
     return read_explain(text).plans
 
 
-def shapes(plans: Sequence[Plan]) -> tuple[Shape, ...]:
-    """Return the shape of each plan; what one form knows of a leaf serves the others."""
+def shapes(plans: Sequence[Plan], streamed: Sequence[str] | None = None) -> tuple[Shape, ...]:
+    """Return the shape of each plan; what one form knows of a leaf serves the others.
+
+    `streamed` are the folders that streams read, where somebody knows them all: they tell the
+    scans of a batch apart if no plan does.
+    """
     queries = {i: push_projections(flatten(lower(p))) for i, p in enumerate(plans)}
+    made = _settled(queries, {})
+    if streamed is not None and not all(map(is_settled, made)):
+        known = {k: v for q in queries.values() for k, v in by_folder(q, streamed).items()}
+        made = _settled(queries, known)
+    return tuple(shape(resolve(query)) for query in made)
+
+
+def _settled(queries: Mapping[int, Query], known: Mapping[int, bool]) -> list[Query]:
+    """Return the queries with streams told from static relations, in their order."""
     order = sorted(queries, key=lambda i: _KNOWING_FIRST.index(queries[i].form))
-    known: dict[int, bool] = {}
     settled: dict[int, Query] = {}
     for i in order:
         settled[i] = settle_streaming(queries[i], known)
         known = {**streaming_attributes(settled[i]), **known}
-    return tuple(shape(resolve(settled[i])) for i in sorted(settled))
+    return [settled[i] for i in sorted(settled)]

@@ -14,7 +14,13 @@ _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
 _KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")
 _TABLE_OF_TOPICS = "kafka:"
 """What a capture writes for the address of a batch read of Kafka, which it does not make."""
-_V2_FORMATS = {"KafkaTable": "kafka", "RateStream": "rate", "KafkaScan": "kafka", "Rate": "rate"}
+_V2_FORMATS = {
+    "KafkaTable": "kafka",
+    "KafkaScan": "kafka",
+    # Before the shorter word that it begins with.
+    "RatePerMicroBatch": "rate-micro-batch",
+    "Rate": "rate",
+}
 EMPTY = "<empty>"
 _ID = re.compile(r"\bid#(\d{1,18})")
 _STREAMING_SCANS = (
@@ -91,11 +97,22 @@ def _streaming_v2(node: PlanNode) -> Relation:
     if name := _source_name(parts):
         extra["name"] = name
     if len(lists) > 1:
-        for option in listed(lists[0]):
-            key, sign, value = option.partition("=")
-            if sign:
-                extra[f"option.{key}"] = value
+        extra |= _options(listed(lists[0]))
     return _source(node, node.fields.get("Output") or (*lists[1:2], *lists[:1], "")[0], extra)
+
+
+def _options(printed: Sequence[str]) -> dict[str, str]:
+    """Return `option.KEY` of `KEY=value`; a part without `=` goes on with the value before it."""
+    out: dict[str, str] = {}
+    last = ""
+    for part in printed:
+        key, sign, value = part.partition("=")
+        if sign:
+            last = f"option.{key}"
+            out[last] = value
+        elif last:
+            out[last] += f",{part}"
+    return out
 
 
 def _scan_v2(node: PlanNode) -> Relation:

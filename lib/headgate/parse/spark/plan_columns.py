@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headgate.parse.spark.expression import parse
+from headgate.parse.spark.facts import conjuncts
 from headgate.parse.spark.plan import Plan, PlanNode, TypedColumn
 from headgate.parse.spark.relation import column
-from headgate.parse.spark.resolve import conjuncts
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.typed_terms import UNKNOWN, any_null, typed
 from headgate.parse.spark.words import first_bracket, listed, split

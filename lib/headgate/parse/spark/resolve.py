@@ -3,64 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from headgate.parse.spark import aggregates
-from headgate.parse.spark.expression import parse
+from headgate.parse.spark.aggregate_facts import aggregate_facts
+from headgate.parse.spark.facts import Facts, Resolving, conjuncts
+from headgate.parse.spark.join_facts import join_facts
 from headgate.parse.spark.needs import Needs, needed
 from headgate.parse.spark.plan import PHYSICAL
 from headgate.parse.spark.relation import STATEFUL, Column, Query, Relation, column
+from headgate.parse.spark.streaming import is_settled
 from headgate.parse.spark.term import Term, term
 
 _ORDER = re.compile(r"^(?P<by>.*) (?P<way>ASC|DESC) NULLS (?P<nulls>FIRST|LAST)$", re.S)
 _RESULT = re.compile(r"\)#\d+$")
 _EVALUATED = re.compile(r"^pythonUDF\d+$")
 _SPECIFIED = re.compile(r" windowspecdefinition\(.*\)$", re.S)
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What one operator does, in terms of source columns and of operators beneath.
-
-    `computed` are columns that are more than a pick, `after` those that an aggregation computes
-    from its own results. `sides` are a join's conditions on one input alone: its number, the
-    condition, the attributes; `stored` are the columns that a join keeps of each input.
-    `position` is a source's place among the plan's leaves. `orders` are a sort's or a window's.
-    """
-
-    operator_id: int | None = None
-    position: int | None = None
-    keys: tuple[Term, ...] = ()
-    right_keys: tuple[Term, ...] = ()
-    functions: tuple[Term, ...] = ()
-    conditions: tuple[Term, ...] = ()
-    column: Term | None = None
-    sides: tuple[tuple[int, Term, frozenset[int]], ...] = ()
-    stored: tuple[tuple[Term, ...], ...] = ()
-    computed: tuple[tuple[str, Term], ...] = ()
-    after: tuple[tuple[str, Term], ...] = ()
-    orders: tuple[Term, ...] = ()
-
-
-@dataclass(slots=True)
-class _State:
-    """What is known on the way from the sources to the sink; `terms` are attributes so far."""
-
-    query: Query
-    needs: Sequence[Needs]
-    numbers: Mapping[int, int]
-    positions: Mapping[int, int]
-    terms: dict[int, Term] = field(default_factory=dict)
-
-    def look(self, number: int, name: str) -> Term | None:
-        return self.terms.get(number)
-
-    def parse(self, text: str) -> Term:
-        return parse(text, self.look)
-
-    def columns(self, index: int) -> tuple[Column, ...]:
-        return self.query.relations[index].outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +34,8 @@ def resolve(query: Query) -> Resolved:
     """Return the query's facts; `streaming` must be settled before."""
     needs = needed(query)
     order = top_down(query.relations)
-    state = _State(query, needs, _operator_ids(query, order), _positions(query, order))
+    numbers, positions = _operator_ids(query, order), _positions(query, order)
+    state = Resolving(query, needs, numbers, positions, is_settled(query))
     facts = tuple(
         [_facts(index, relation, state) for index, relation in enumerate(query.relations)]
     )
@@ -131,7 +90,7 @@ def _positions(query: Query, order: Sequence[int]) -> dict[int, int]:
     return out
 
 
-def _facts(index: int, relation: Relation, state: _State) -> Facts:
+def _facts(index: int, relation: Relation, state: Resolving) -> Facts:
     number = state.numbers.get(index)
     match relation.kind:
         case "source" | "static":
@@ -150,7 +109,7 @@ def _facts(index: int, relation: Relation, state: _State) -> Facts:
             calls = (column(f).text or f for f in relation.functions)
             return Facts(functions=tuple(state.parse(c) for c in calls))
         case "aggregate" | "session_aggregate":
-            return _aggregate(relation, state, state.needs[index], number)
+            return aggregate_facts(relation, state, state.needs[index], number)
         case "union":
             return _union(relation, state)
         case "filter":
@@ -158,7 +117,7 @@ def _facts(index: int, relation: Relation, state: _State) -> Facts:
         case "watermark":
             return Facts(column=state.parse(relation.extra.get("column", "")))
         case "stream_join" | "static_join":
-            return _join(relation, state, number)
+            return join_facts(relation, state, number)
         case "map_groups" | "transform_with_state" | "unknown":
             return _opaque(relation, state, number)
         case "deduplicate" | "deduplicate_within_watermark" | "exchange":
@@ -174,15 +133,17 @@ def _makes_new(relation: Relation) -> bool:
     )
 
 
-def _leaf(relation: Relation, position: int, state: _State) -> Facts:
+def _leaf(relation: Relation, position: int, state: Resolving) -> Facts:
     prefix = "s" if relation.kind == "source" else "static"
-    for made in relation.outputs:
+    # What stands for a source without data, or may be one of two, has no place to be named by.
+    named = not relation.extra.get("empty") and (state.settled or relation.kind == "static")
+    for made in relation.outputs if named else ():
         if made.id is not None:
             state.terms[made.id] = term("attribute", f"{prefix}{position}.{made.name}")
     return Facts(position=position)
 
 
-def _project(relation: Relation, state: _State, needs: Needs) -> Facts:
+def _project(relation: Relation, state: Resolving, needs: Needs) -> Facts:
     made: list[tuple[Column, Term]] = []
     for new in relation.outputs:
         if new.text is None or (new.id is not None and new.id not in needs):
@@ -197,7 +158,7 @@ def _project(relation: Relation, state: _State, needs: Needs) -> Facts:
     return Facts(computed=tuple((new.name, t) for new, t in made if _is_more(new, t)))
 
 
-def _expand(relation: Relation, state: _State) -> Facts:
+def _expand(relation: Relation, state: Resolving) -> Facts:
     """A row for each projection; a column that differs between them is all that it may be."""
     rows = [state.parse(f) for f in relation.functions]
     made = [(c, state.parse(c.text)) for c in relation.outputs if c.text is not None]
@@ -211,7 +172,7 @@ def _expand(relation: Relation, state: _State) -> Facts:
     return Facts(functions=tuple(rows))
 
 
-def _generate(relation: Relation, state: _State) -> Facts:
+def _generate(relation: Relation, state: Resolving) -> Facts:
     """Each column that a generator makes is the call; of several, that column of the call."""
     call = state.parse(_RESULT.sub(")", relation.condition or ""))
     new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
@@ -221,7 +182,7 @@ def _generate(relation: Relation, state: _State) -> Facts:
     return Facts(functions=(call,))
 
 
-def _window(relation: Relation, state: _State, number: int | None) -> Facts:
+def _window(relation: Relation, state: Resolving, number: int | None) -> Facts:
     calls = tuple(state.parse(_SPECIFIED.sub("", f)) for f in relation.functions)
     new = [c for c in relation.outputs if c.text is not None and c.text in relation.functions]
     for made, call in zip(new, calls, strict=False):
@@ -231,7 +192,7 @@ def _window(relation: Relation, state: _State, number: int | None) -> Facts:
     return Facts(keys=tuple(map(state.parse, relation.keys)), functions=calls, orders=orders)
 
 
-def _order(text: str, state: _State) -> Term:
+def _order(text: str, state: Resolving) -> Term:
     """Return `count#1L DESC NULLS LAST` with the column that it means; Spark's default unsaid."""
     match = _ORDER.match(text)
     if match is None:
@@ -242,7 +203,7 @@ def _order(text: str, state: _State) -> Term:
     return term("raw", f"{found.text} {match['way']}{nulls}", (found,))
 
 
-def _begin(columns: Iterable[Column], prefix: str, state: _State) -> None:
+def _begin(columns: Iterable[Column], prefix: str, state: Resolving) -> None:
     for new in columns:
         if new.id is not None:
             state.terms[new.id] = term("attribute", f"{prefix}.{new.name}")
@@ -255,61 +216,7 @@ def _is_more(new: Column, found: Term) -> bool:
     return (new.is_computed or named is not None) and found.kind != "attribute"
 
 
-def _aggregate(relation: Relation, state: _State, needs: Needs, number: int | None) -> Facts:
-    keys = tuple(map(state.parse, relation.keys))
-    made = [
-        (c, state.parse(c.text))
-        for c in relation.outputs
-        if c.text is not None and (c.id in needs or relation.functions)
-    ]
-    named_keys = {k.text for k in keys}
-    given = [state.parse(f) for f in relation.functions]
-    found = given or [call for _, t in made for call in _calls(t, named_keys)]
-    functions = tuple({f.text: f for f in found}.values())
-    bare = named_keys | {f.text for f in functions}
-    prefix = "static" if number is None else f"op{number}"
-    for new, value in made:
-        if new.id is not None:
-            of_keys = value.text in named_keys or (
-                bool(keys) and _only(value, named_keys) and not aggregates.calls(value)
-            )
-            made_here = term("attribute", f"{prefix}.{value.text}")
-            state.terms[new.id] = value if of_keys else made_here
-    for opaque in (c for c in relation.outputs if c.text is None and c.id is not None):
-        state.terms[opaque.id or 0] = term("attribute", f"{prefix}.{opaque.name}")
-    after = tuple((c.name, t) for c, t in made if t.text not in bare and c.id in needs)
-    computed = tuple(
-        (k.text, k) for k, text in zip(keys, relation.keys, strict=True) if _key_is_made(text)
-    )
-    return Facts(operator_id=number, keys=keys, functions=functions, after=after, computed=computed)
-
-
-def _key_is_made(text: str) -> bool:
-    return "(" in text or " " in text.strip()
-
-
-def _calls(found: Term, keys: set[str]) -> list[Term]:
-    """Return the aggregate calls of one result; a function of no known name counts itself."""
-    if found.text in keys:
-        return []
-    calls = aggregates.calls(found)
-    return calls or ([found] if found.kind == "call" and not _only(found, keys) else [])
-
-
-def _only(found: Term, keys: set[str]) -> bool:
-    """Whether a term is made of keys and literals alone."""
-    stack = [found]
-    while stack:
-        current = stack.pop()
-        if current.text in keys:
-            continue
-        if current.kind == "attribute":
-            return False
-        stack.extend(current.args)
-    return True
-
-
-def _union(relation: Relation, state: _State) -> Facts:
+def _union(relation: Relation, state: Resolving) -> Facts:
     """A column of a union is that column of every branch."""
     branches = [state.columns(i) for i in relation.inputs]
     merged: dict[int, Term] = {}
@@ -324,108 +231,7 @@ def _union(relation: Relation, state: _State) -> Facts:
     return Facts()
 
 
-def conjuncts(found: Term) -> tuple[Term, ...]:
-    """Return the parts that AND joins, in their order."""
-    out: list[Term] = []
-    stack = [found]
-    while stack:
-        current = stack.pop()
-        if current.kind == "binary" and current.name == "AND":
-            stack.extend((current.args[1], current.args[0]))
-        elif current.text:
-            out.append(current)
-    return tuple(out)
-
-
-def _join(relation: Relation, state: _State, number: int | None) -> Facts:
-    streams = relation.kind == "stream_join"
-    local = conjuncts(parse(relation.condition or ""))
-    left, right = _sides(relation, local, state)
-    keys, right_keys = list(relation.keys), list(relation.right_keys)
-    whole = conjuncts(state.parse(relation.condition or ""))
-    lefts, rights = [state.parse(k) for k in keys], [state.parse(k) for k in right_keys]
-    rest: list[Term] = []
-    sides: list[tuple[int, Term, frozenset[int]]] = []
-    if len(whole) != len(local):
-        local = whole
-    for plain, found in zip(local, whole, strict=True):
-        refs = attribute_ids(plain)
-        side = _equality(plain, left, right)
-        slot = _alone(refs, left, right, relation.join_type)
-        if side is not None:
-            lefts.append(found.args[side])
-            rights.append(found.args[1 - side])
-        elif slot is not None:
-            sides.append((slot, found, refs))
-        else:
-            rest.append(found)
-    return Facts(
-        operator_id=number,
-        keys=tuple(lefts),
-        right_keys=tuple(rights),
-        conditions=tuple(rest),
-        sides=tuple(sides),
-        stored=tuple(_stored(i, state) for i in relation.inputs) if streams else (),
-    )
-
-
-def _stored(index: int, state: _State) -> tuple[Term, ...]:
-    """Return the columns of an input that something above uses: what a join keeps of it."""
-    brought = state.needs[index]
-    ids = [c.id for c in state.columns(index) if c.id is not None and c.id in brought]
-    return tuple(state.terms[i] for i in ids if i in state.terms)
-
-
-def _alone(
-    refs: frozenset[int], left: frozenset[int], right: frozenset[int], kind: str | None
-) -> int | None:
-    """Return the input that the optimiser evaluates a one-sided join condition on."""
-    if refs and refs <= left and kind in ("Inner", "Cross", "RightOuter", "LeftSemi"):
-        return 0
-    if refs and refs <= right and kind in ("Inner", "Cross", "LeftOuter", "LeftSemi", "LeftAnti"):
-        return 1
-    return None
-
-
-def _sides(
-    relation: Relation, conditions: Sequence[Term], state: _State
-) -> tuple[frozenset[int], frozenset[int]]:
-    """Return which attributes of a join's conditions come from its left input, and its right."""
-    wanted = frozenset().union(*(attribute_ids(c) for c in conditions))
-    if not wanted:
-        return frozenset(), frozenset()
-    left, right = (
-        frozenset(c.id for c in state.columns(i) if c.id is not None and c.id in wanted)
-        for i in relation.inputs[:2]
-    )
-    return left, right
-
-
-def attribute_ids(found: Term) -> frozenset[int]:
-    """Return the numbers of the attributes in an unresolved term."""
-    out: set[int] = set()
-    stack = [found]
-    while stack:
-        current = stack.pop()
-        if current.id is not None:
-            out.add(current.id)
-        stack.extend(current.args)
-    return frozenset(out)
-
-
-def _equality(found: Term, left: frozenset[int], right: frozenset[int]) -> int | None:
-    """Return which argument of an equality belongs to the left side, None if it is no key."""
-    if found.kind != "binary" or found.name not in ("=", "<=>"):
-        return None
-    first, second = (attribute_ids(a) for a in found.args)
-    if first and second and first <= left and second <= right:
-        return 0
-    if first and second and first <= right and second <= left:
-        return 1
-    return None
-
-
-def _opaque(relation: Relation, state: _State, number: int | None) -> Facts:
+def _opaque(relation: Relation, state: Resolving, number: int | None) -> Facts:
     keys = tuple(map(state.parse, relation.keys))
     known = {c.id for c in relation.outputs if c.text is not None}
     prefix = f"op{number}" if number is not None else relation.kind

@@ -12,9 +12,13 @@ from headgate.parse.spark.checkpoint import LoggedSource
 from headgate.parse.spark.resolve import top_down
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import SourceFacts, kafka_topics
-from headgate.parse.spark.streaming import is_settled
+from headgate.parse.spark.streaming import folder, is_settled
 
 T = TypeVar("T")
+_HIDDEN = (
+    "the last batch had no data of a source, and this plan shows nothing in its place:"
+    " the logical plan, query progress or the checkpoint tells the sources"
+)
 _OPTION = "option."
 _UNSETTLED = (
     "which of the {} scans of this plan are streams, and which static tables that they are joined"
@@ -40,6 +44,7 @@ class _Said:
     reported: SourceFacts | None = None
     logged: LoggedSource | None = None
     is_newer: bool = False
+    log_places: tuple[int, ...] | None = ()
 
     @property
     def extra(self) -> Mapping[str, str]:
@@ -76,9 +81,11 @@ def join_sources(
     if planned is not None and len(planned) == len(set(mentioned)):
         captured, logged = _once(captured, mentioned), _once(logged, mentioned)
     others = [len(found) for found in (captured, logged, reported) if found is not None]
-    if planned is not None and shape and shape.hides_sources and others:
+    if planned is not None and shape and shape.hides_sources:
         # The last batch was planned without a source that had no data.
-        planned = planned if len(planned) in others else None
+        if not others and shape.resolved.query.hides_sources:
+            return Sources(None, [_HIDDEN])
+        planned = planned if not others or len(planned) in others else None
     if planned is not None and shape and not is_settled(shape.resolved.query):
         if not others:
             return Sources(None, [_UNSETTLED.format(len(planned))])
@@ -97,6 +104,7 @@ def join_sources(
         return Sources(None)
     count = next(iter(counts.values()))
     made = []
+    logs_each = planned is None and (captured is not None or logged is not None)
     for position in range(count):
         fact = _at(captured, position, count)
         said = _Said(
@@ -106,6 +114,7 @@ def join_sources(
             reported=_at(reported, position, count),
             logged=_entry(logged, position, count, fact.name if fact else None),
             is_newer=is_newer,
+            log_places=() if logs_each else _places(mentioned, position, count),
         )
         made.append(_source(said))
     return Sources(tuple(made), _differing(counts))
@@ -148,7 +157,7 @@ def _those_reported(planned: list[Anchor], reported: Sequence[SourceFacts]) -> l
     A batch's plan scans the files of a stream like those of a static relation. What the progress
     names are streams; as many leaves must remain as it names, else nothing is left out.
     """
-    folders = [_folder(r.path) for r in reported if r.path]
+    folders = [folder(r.path) for r in reported if r.path]
     kept = [a for a in planned if _is_below(a, folders)]
     return kept if len(kept) == len(reported) else planned
 
@@ -156,11 +165,7 @@ def _those_reported(planned: list[Anchor], reported: Sequence[SourceFacts]) -> l
 def _is_below(anchor: Anchor, folders: Sequence[str]) -> bool:
     """Whether a leaf reads one of the folders; one that scans no files is not judged by them."""
     path = anchor.relation.extra.get("path") if anchor.relation else None
-    return path is None or any(_folder(path).startswith(f) for f in folders)
-
-
-def _folder(path: str) -> str:
-    return path.removeprefix("file:").rstrip("/") + "/"
+    return path is None or any(folder(path).startswith(f) for f in folders)
 
 
 def mentioned_sources(shape: Shape) -> list[int]:
@@ -174,6 +179,18 @@ def mentioned_sources(shape: Shape) -> list[int]:
     ]
     known: dict[frozenset[int | None], int] = {}
     return [known.setdefault(columns, len(known)) for columns in made]
+
+
+def _places(mentioned: Sequence[int], position: int, count: int) -> tuple[int, ...] | None:
+    """Return where the offset log has a source; None where progress alone tells of it.
+
+    Progress names a source once, however often the query reads it.
+    """
+    if not mentioned:
+        return None
+    if count != len(set(mentioned)) or count == len(mentioned):
+        return ()
+    return tuple(place for place, mention in enumerate(mentioned) if mention == position)
 
 
 def _once(found: Sequence[T] | None, mentioned: Sequence[int]) -> Sequence[T] | None:
@@ -200,6 +217,7 @@ def _source(said: _Said) -> Source:
         start_offsets=logged.start if logged else None,
         offsets=_newest_offsets(said),
         advanced=logged.advanced if logged else None,
+        log_places=said.log_places,
         node=said.anchor.id if said.anchor else None,
     )
 
@@ -225,7 +243,8 @@ def _topics(said: _Said, options: Mapping[str, str]) -> tuple[tuple[str, ...], s
     topics = said.first("topics") or kafka_topics(lowered)
     pattern = said.first("pattern") or lowered.get("subscribepattern")
     offsets = said.logged.offsets if said.logged else None
-    other = said.extra.get("format") not in (None, "kafka")
+    empty = _stands_for_nothing(said.extra)
+    other = not empty and said.extra.get("format") not in (None, "kafka")
     if not topics and not pattern and not other and by_topic(offsets):
         topics = tuple(sorted(offsets or ()))
     return tuple(topics), pattern
@@ -236,7 +255,13 @@ def _format(said: _Said, topics: tuple[str, ...], pattern: str | None) -> str | 
     reported = said.reported.format if said.reported else None
     guessed = "kafka" if topics or pattern else None
     logged = said.logged.format if said.logged else None
-    return captured or said.extra.get("format") or reported or guessed or logged
+    planned = None if _stands_for_nothing(said.extra) else said.extra.get("format")
+    return captured or planned or reported or guessed or logged
+
+
+def _stands_for_nothing(extra: Mapping[str, str]) -> bool:
+    """Whether a leaf stands for a source that had no data: its kind is not the source's."""
+    return "empty_batch" in extra or "empty" in extra
 
 
 def by_topic(offsets: Any) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
 from headgate.parse.spark.anchors import Anchor, Shape
+from headgate.parse.spark.facts import Facts, attribute_ids
 from headgate.parse.spark.plan import PHYSICAL
 from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
-from headgate.parse.spark.resolve import Facts
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.words import whole
 
@@ -64,13 +64,21 @@ def _is_stateful(anchor: Anchor, shape: Shape, mode: str | None) -> bool:
     relation = anchor.relation
     if relation is None or anchor.word not in STATEFUL:
         return False
-    if anchor.word == "limit" and mode == "Complete":
+    if anchor.word == "limit" and (mode == "Complete" or (mode is None and _is_whole(anchor))):
         return False
     if anchor.word == "limit" and relation.state is None and relation.name == "GlobalLimit":
         return bool(relation.streaming) and shape.resolved.query.form not in PHYSICAL
     if "aggregate" in anchor.word and shape.resolved.query.form in PHYSICAL:
         return bool(relation.state)
     return bool(relation.state) or bool(relation.streaming)
+
+
+def _is_whole(limit: Anchor) -> bool:
+    """Whether a limit must be of a whole result, although its plan says Append.
+
+    A plan before the start always does; Spark sorts the result of a stream in complete mode alone.
+    """
+    return any(inlet.orders for inlet in limit.inlets)
 
 
 def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> StatefulOperator:
@@ -84,12 +92,12 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         name=_name(relation, kind),
         operator_id=number,
         node=anchor.id,
-        keys=_texts(facts.keys) if _has_keys(kind) else None,
-        right_keys=_texts(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
-        functions=_texts(facts.functions) if "aggregate" in anchor.word else None,
+        keys=_told(facts.keys) if _has_keys(kind) else None,
+        right_keys=_told(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
+        functions=_told(facts.functions) if "aggregate" in anchor.word else None,
         join_type=relation.join_type if kind is OperatorKind.STREAM_JOIN else None,
         condition=_condition(facts.conditions),
-        window=window_of(facts.keys),
+        window=window_of(facts.keys) if _told(facts.keys) is not None else None,
         watermark_column=mark.column if mark else None,
         watermark_delay=mark.delay if mark else None,
         output_mode=mode,
@@ -107,6 +115,11 @@ def _name(relation: Relation, kind: OperatorKind) -> str | None:
 
 def _has_keys(kind: OperatorKind) -> bool:
     return kind is not OperatorKind.LIMIT
+
+
+def _told(terms: tuple[Term, ...]) -> tuple[str, ...] | None:
+    """Return the texts; None where the plan does not say what one of the columns is."""
+    return None if any(attribute_ids(t) for t in terms) else _texts(terms)
 
 
 def _texts(terms: tuple[Term, ...]) -> tuple[str, ...]:

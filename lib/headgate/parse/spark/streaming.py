@@ -16,13 +16,14 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
     that nothing tells about counts as streaming: every query has one, static ones are rare.
     """
     consumers = _consumers(query.relations)
+    initial = _initial_states(query.relations)
     view = _View(query, known)
     done: list[Relation] = []
     flags: list[bool] = []
     for index, relation in enumerate(query.relations):
         if relation.kind in LEAVES:
             above = query.relations[consumers[index]] if index in consumers else None
-            streaming = view.streams(relation, above)
+            streaming = index not in initial and view.streams(relation, above)
             kind = "source" if streaming else "static"
             same = relation.kind == kind and relation.streaming is streaming
             done.append(relation if same else replace(relation, streaming=streaming, kind=kind))
@@ -47,6 +48,26 @@ def streaming_attributes(query: Query) -> dict[int, bool]:
     }
 
 
+def by_folder(query: Query, streamed: Sequence[str]) -> dict[int, bool]:
+    """Return for each attribute of a scan of files whether its files lie where a stream reads.
+
+    A batch's plan scans the files of a stream like those of a static relation.
+    """
+    folders = [folder(f) for f in streamed]
+    scans = [r for r in query.relations if r.kind in LEAVES and "path" in r.extra]
+    return {
+        c.id: any(folder(r.extra["path"]).startswith(f) for f in folders)
+        for r in scans
+        for c in r.outputs
+        if c.id is not None
+    }
+
+
+def folder(path: str) -> str:
+    """Return a local path without its scheme and with one slash at its end."""
+    return path.removeprefix("file:").rstrip("/") + "/"
+
+
 def is_settled(query: Query) -> bool:
     """Whether it is told which leaves stream: no join with a static relation has streams alone.
 
@@ -60,6 +81,21 @@ def is_settled(query: Query) -> bool:
             return False
         has_only_streams.append(all(inputs) if inputs else relation.kind == "source")
     return True
+
+
+def _initial_states(relations: Sequence[Relation]) -> frozenset[int]:
+    """Return all that leads to the second input of an operator of groups with state.
+
+    Spark refuses to start with an initial state that streams.
+    """
+    found: set[int] = set()
+    for index in range(len(relations) - 1, -1, -1):
+        relation = relations[index]
+        if index in found:
+            found.update(relation.inputs)
+        elif relation.kind in ("transform_with_state", "map_groups"):
+            found.update(relation.inputs[1:])
+    return frozenset(found)
 
 
 def _consumers(relations: Sequence[Relation]) -> dict[int, int]:

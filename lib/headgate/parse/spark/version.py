@@ -23,6 +23,7 @@ from headgate.parse.spark.expected import (
     with_arguments,
 )
 from headgate.parse.spark.forms import shapes
+from headgate.parse.spark.identity import checkpoint_of
 from headgate.parse.spark.merge import Merged, merge
 from headgate.parse.spark.newest import is_later, progress_of
 from headgate.parse.spark.plan import Plan
@@ -74,12 +75,12 @@ class Pieces:
 def build_version(pieces: Pieces) -> Version:
     """Return the version; where pieces disagree the engine's own record wins, with a warning."""
     pieces = replace(pieces, plans=_without_parts(pieces.plans))
-    seen = shapes(pieces.plans)
-    merged = merge(seen) or Merged(None)
-    shape = merged.shape
     session = pieces.session or Session()
     checkpoint = pieces.checkpoint or Checkpoint()
     report = _report(pieces)
+    seen = shapes(pieces.plans, _streamed(session, report))
+    merged = merge(seen) or Merged(None)
+    shape = merged.shape
     mode = _output_mode(session, shape)
     reported = report.sources if report else None
     is_newer = is_later(report, checkpoint)
@@ -129,13 +130,34 @@ def build_version(pieces: Pieces) -> Version:
         capture_error=session.error,
         functions=session.functions,
         user_functions=user_functions(pieces.plans),
+        is_partial=_is_partial(pieces.plans, reported, checkpoint, session),
+        checkpoint=session.checkpoint or checkpoint_of(pieces.plans),
     )
+
+
+def _streamed(session: Session, report: Report | None) -> list[str] | None:
+    """Return the folders that the query's streams read, None where nobody says what they read."""
+    told = session.sources
+    if told is None and report is not None:
+        told = report.sources
+    return None if told is None else [s.path for s in told if s.path]
 
 
 def _without_parts(plans: Sequence[Plan]) -> tuple[Plan, ...]:
     """Leave out physical plans that are not whole where another one is."""
     whole = any(p.is_whole and p.is_physical for p in plans)
     return tuple(p for p in plans if p.is_whole or not (whole and p.is_physical))
+
+
+def _is_partial(
+    plans: Sequence[Plan], reported: object, checkpoint: Checkpoint, session: Session
+) -> bool:
+    """Whether no plan is whole, and nothing else counts sources and operators."""
+    if not plans or any(p.is_whole for p in plans):
+        return False
+    sources = (reported, checkpoint.sources, session.sources)
+    operators = (checkpoint.operators, session.operators)
+    return all(s is None for s in sources) or all(o is None for o in operators)
 
 
 def _drawn(
@@ -206,6 +228,9 @@ def _sink(
 def _described(report: Report | None, shape: Shape | None) -> tuple[str, str]:
     """Return name and target of the sink as a plan or the progress prints them."""
     said = shape.sink if shape else {}
+    if said.get("name", "").startswith("`"):
+        # A table, by its name alone: what it is kept in is not told.
+        return "", said["name"].strip("`")
     if said.get("name"):
         return _class(said["name"]), said.get("target", "")
     if report and report.sink:

@@ -1,0 +1,84 @@
+"""What one operator does in terms of source columns, and what is known on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headgate.parse.spark.expression import parse
+from headgate.parse.spark.needs import Needs
+from headgate.parse.spark.relation import Column, Query
+from headgate.parse.spark.term import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one operator does, in terms of source columns and of operators beneath.
+
+    `computed` are columns that are more than a pick, `after` those that an aggregation computes
+    from its own results. `sides` are a join's conditions on one input alone: its number, the
+    condition, the attributes; `stored` are the columns that a join keeps of each input.
+    `position` is a source's place among the plan's leaves. `orders` are a sort's or a window's.
+    """
+
+    operator_id: int | None = None
+    position: int | None = None
+    keys: tuple[Term, ...] = ()
+    right_keys: tuple[Term, ...] = ()
+    functions: tuple[Term, ...] = ()
+    conditions: tuple[Term, ...] = ()
+    column: Term | None = None
+    sides: tuple[tuple[int, Term, frozenset[int]], ...] = ()
+    stored: tuple[tuple[Term, ...], ...] = ()
+    computed: tuple[tuple[str, Term], ...] = ()
+    after: tuple[tuple[str, Term], ...] = ()
+    orders: tuple[Term, ...] = ()
+
+
+@dataclass(slots=True)
+class Resolving:
+    """What is known on the way from the sources to the sink; `terms` are attributes so far."""
+
+    query: Query
+    needs: Sequence[Needs]
+    numbers: Mapping[int, int]
+    positions: Mapping[int, int]
+    settled: bool = True
+    terms: dict[int, Term] = field(default_factory=dict)
+
+    def look(self, number: int, name: str) -> Term | None:
+        """Return what an attribute means, None where that is not known (yet)."""
+        return self.terms.get(number)
+
+    def parse(self, text: str) -> Term:
+        """Return an expression with every known attribute put in for its number."""
+        return parse(text, self.look)
+
+    def columns(self, index: int) -> tuple[Column, ...]:
+        """Return what a relation gives."""
+        return self.query.relations[index].outputs
+
+
+def conjuncts(found: Term) -> tuple[Term, ...]:
+    """Return the parts that AND joins, in their order."""
+    out: list[Term] = []
+    stack = [found]
+    while stack:
+        current = stack.pop()
+        if current.kind == "binary" and current.name == "AND":
+            stack.extend((current.args[1], current.args[0]))
+        elif current.text:
+            out.append(current)
+    return tuple(out)
+
+
+def attribute_ids(found: Term) -> frozenset[int]:
+    """Return the numbers of the attributes in an unresolved term."""
+    out: set[int] = set()
+    stack = [found]
+    while stack:
+        current = stack.pop()
+        if current.id is not None:
+            out.add(current.id)
+        stack.extend(current.args)
+    return frozenset(out)
