@@ -52,6 +52,7 @@ STORED = reading(topic_ids={"orders": "id-1"})
 OLD = reading(progress=Progress(offsets_from="stored"))
 PATTERN = {"topics": (), "pattern": "ord.*", "options": {"subscribePattern": "ord.*"}}
 MATCHING = reading(**PATTERN)
+LOSSY_MATCHING = reading(**PATTERN | {"options": PATTERN["options"] | SILENT})
 TO_KAFKA = reading(sink=Sink(format="kafka", options={"topic": "out"}, node="sink"))
 AWAY = reading(options={"kafka.bootstrap.servers": "other:9092"})
 
@@ -98,6 +99,8 @@ CASES = {
         (reading({"orders": {"0": 5, "1": 1}}), LOSSY, now(topic("orders", (0, 7))), W),
         (reading({"orders": {"0": 5}, "ord2": {"0": 1}}, **PATTERN), MATCHING,
          now(topic("orders", (0, 7))), R),
+        (reading({"orders": {"0": 5}, "ord2": {"0": 1}}, **PATTERN), LOSSY_MATCHING,
+         now(topic("orders", (0, 7))), OK),
         (PLAIN, PLAIN, now(topic("orders", (0, 7))), None),
     ],
     "WLD006": [

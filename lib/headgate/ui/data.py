@@ -28,6 +28,7 @@ from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
 from headgate.usecases.show_landscape import show_landscape
 from headgate.usecases.survey_evidence import Survey, survey_evidence
+from headgate.usecases.world_now import with_offsets_now
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0
@@ -190,4 +191,5 @@ def _comparison(
     _seen: Seen,
 ) -> Comparison:
     old, new = version(_context, before, before_query), version(_context, after, after_query)
-    return Comparison(old, new, compare_read(old, new, _seen.cluster))
+    judged = with_offsets_now(before, old, _context) if _seen.cluster else old
+    return Comparison(old, new, compare_read(judged, new, _seen.cluster))

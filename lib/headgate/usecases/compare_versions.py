@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
-from headgate.errors import ConfigError
 from headgate.model.cluster import Cluster
 from headgate.model.version import Version
 from headgate.parse.version_file import dump, load
@@ -32,28 +31,19 @@ def compare_versions(
     configured. Raises EvidenceError where a side can't be read, RenameError for a rename that is
     none, and CaptureError for what a function did wrong.
     """
-    cluster = _cluster(context) if ask_kafka else None
-    return compare(
-        _read(before, context, query),
-        _read(after, context, query),
-        renames=renames,
-        spark_version=spark_version,
-        cluster=cluster,
-    )
+    old, new = _read(before, context, query), _read(after, context, query)
+    cluster = None
+    if ask_kafka:
+        from headgate.usecases.world_now import look_at_kafka, with_offsets_now
+
+        old = with_offsets_now(before, old, context)
+        cluster = look_at_kafka(context, old)
+    return compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
 
 
 def compare_read(before: Version, after: Version, cluster: Cluster | None = None) -> Report:
     """Compare two versions that were read already, as `compare_versions` does."""
     return compare(_as_from_a_file(before), _as_from_a_file(after), cluster=cluster)
-
-
-def _cluster(context: Context | None) -> Cluster:
-    """Return the configured cluster as it is now."""
-    if context is None or not context.registry.bootstrap_servers:
-        raise ConfigError("No Kafka is configured: set bootstrap_servers under [kafka].")
-    from headgate.usecases.read_cluster import read_cluster
-
-    return read_cluster(context)
 
 
 def _as_from_a_file(version: Version) -> Version:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headgate.errors import HeadgateError
 from headgate.model.cluster import Cluster
@@ -16,6 +16,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_streams import read_streams
+from headgate.usecases.world_now import topic_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,19 @@ def _application(
 def _refresh(context: Context, store: Store, pipeline: Pipeline) -> Refreshed | None:
     try:
         version = read_registered(context, pipeline)
-        if version is None:
+        if version is None or _is_known(store, pipeline.name, version):
             return None
+        version = replace(version, topic_ids=dict(topic_ids(context, version)))
         number, is_new = _keep(store, pipeline.name, version)
     except HeadgateError as error:
         return Refreshed(pipeline.name, problem=str(error))
     return Refreshed(pipeline.name, number=number) if is_new else None
+
+
+def _is_known(store: Store, name: str, version: Version) -> bool:
+    """Say whether this is what was observed last: then Kafka need not be asked."""
+    rows = [r for r in store.versions.list(name) if r.origin is Origin.OBSERVED]
+    return bool(rows) and rows[-1].fingerprint == fingerprint(version)
 
 
 def _keep(store: Store, name: str, version: Version) -> tuple[int, bool]:

@@ -69,15 +69,18 @@ def partitions_gone(c: Comparison) -> Iterator[Verdict]:
     """
     for pair, cluster in asked(c):
         assert pair.before and pair.after
-        gone = [f"{p}" for p in _all_logged(c, pair) if p.now is None and p.topic in cluster.topics]
-        if pair.after.pattern:
-            gone += [
-                t
-                for t in known_topics(pair.before)
-                if t not in cluster.topics and subscribes(pair.after, t)
-            ]
-        if gone:
-            yield _lost(c, pair, f"{listed(gone)} is gone.", ())
+        gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
+        topics = _matching_no_more(pair, cluster)
+        if gone or (topics and not loses_data_silently(pair.after)):
+            yield _lost(c, pair, f"{listed([*gone, *topics])} is gone.", ())
+        elif topics:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=exact(c),
+                where=pair.where,
+                before=topics,
+                because=f"{listed(topics)} is gone, with whatever was not read of it.",
+            )
 
 
 @rule("WLD006")
@@ -165,6 +168,15 @@ _WHY = {
 
 def _all_logged(c: Comparison, pair: SourcePair) -> list[Logged]:
     return next((parts for p, _, parts in logged_now(c) if p == pair), [])
+
+
+def _matching_no_more(pair: SourcePair, cluster: Cluster) -> list[str]:
+    """Return the topics that a pattern matched and that are gone; a list of topics has WLD004."""
+    assert pair.before and pair.after
+    if not pair.after.pattern:
+        return []
+    known = (t for t in known_topics(pair.before) if t not in cluster.topics)
+    return [t for t in known if subscribes(pair.after, t)]
 
 
 def _new_partitions(

@@ -1,0 +1,111 @@
+"""Look at what lies outside the versions: Kafka as it is now, and where the old query stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headgate.compat.subscriptions import logged_offsets
+from headgate.compat.world import STORED, is_its_cluster
+from headgate.errors import ConfigError, HeadgateError
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_open import open_kafka
+from headgate.model.cluster import Cluster, Since
+from headgate.model.version import Progress, Version
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+CLOCKS = timedelta(seconds=30)
+"""How far the clocks of producers, brokers and Spark may be apart."""
+_NUMBERED = re.compile(r"@\d{1,18}$")
+
+
+def look_at_kafka(context: Context | None, before: Version) -> Cluster:
+    """Return the configured cluster, and what tells whether the old version's topics are the same.
+
+    Raises UnreachableError where Kafka does not answer, ConfigError where none is configured.
+    """
+    if context is None or not context.registry.bootstrap_servers:
+        raise ConfigError("No Kafka is configured: set bootstrap_servers under [kafka].")
+    with open_kafka(context.registry) as kafka:
+        cluster = kafka.snapshot()
+        return replace(cluster, since=_since(kafka, cluster, before))
+
+
+def _since(kafka: Kafka, cluster: Cluster, before: Version) -> tuple[Since, ...]:
+    """Look up which records are younger than the batch that the offsets are of."""
+    at = before.progress.offsets_at if before.progress else None
+    parts = [
+        (topic, number)
+        for source in before.sources or ()
+        if source.format == "kafka" and is_its_cluster(source, cluster)
+        for topic, offsets in logged_offsets(source).items()
+        if topic in cluster.topics
+        for number in offsets
+    ]
+    if at is None or not parts:
+        return ()
+    later = datetime.fromisoformat(at) + CLOCKS
+    found = kafka.offsets_for_times(dict.fromkeys(parts, int(later.timestamp() * 1000)))
+    return tuple(
+        Since(topic=topic, partition=number, at=later.isoformat(), offset=offset)
+        for (topic, number), offset in found.items()
+    )
+
+
+def with_offsets_now(evidence: Sequence[str], version: Version, context: Context | None) -> Version:
+    """Return the version with the offsets that its query's checkpoint holds now.
+
+    A stored version's are those of the moment when it was stored. Where its checkpoint is not
+    known, or reads other topics by now, they stay and are marked as such.
+    """
+    if _is_read_now(evidence, version):
+        return version
+    now = _checkpoint_now(evidence, context)
+    if now is not None and _topics(now) == _topics(version):
+        pairs = zip(version.sources or (), now.sources or (), strict=True)
+        moved = tuple(replace(s, offsets=n.offsets, advanced=n.advanced) for s, n in pairs)
+        return replace(
+            version, sources=moved, progress=now.progress, query_id=now.query_id, faults=now.faults
+        )
+    progress = version.progress or Progress()
+    return replace(version, progress=replace(progress, offsets_from=STORED))
+
+
+def _is_read_now(evidence: Sequence[str], version: Version) -> bool:
+    """Say whether what tells the offsets was read now, and not when the version was stored."""
+    told = [e.path for e in version.evidence]
+    return any(path == e or path.startswith(e.rstrip("/") + "/") for path in told for e in evidence)
+
+
+def _checkpoint_now(evidence: Sequence[str], context: Context | None) -> Version | None:
+    name = _NUMBERED.sub("", evidence[0]) if evidence else ""
+    pipeline = context.registry.pipeline(name) if context else None
+    if pipeline is None or not pipeline.checkpoint:
+        return None
+    try:
+        return read_version([pipeline.checkpoint], context=context)
+    except HeadgateError:
+        return None
+
+
+def _topics(version: Version) -> list[frozenset[str]]:
+    return [frozenset(logged_offsets(s)) for s in version.sources or ()]
+
+
+def topic_ids(context: Context, version: Version) -> Mapping[str, str]:
+    """Return the ids that the topics of a version's sources have in Kafka now.
+
+    Empty where there is no Kafka, or it does not answer: an id is good to have, no more.
+    """
+    wanted = {t for s in version.sources or () for t in (*s.topics, *logged_offsets(s))}
+    if not wanted or not context.registry.bootstrap_servers:
+        return {}
+    try:
+        with open_kafka(context.registry) as kafka:
+            found = kafka.topics(wanted)
+    except HeadgateError:
+        return {}
+    return {name: topic.id for name, topic in found.items() if topic.id}
