@@ -5,7 +5,7 @@ BIN := .venv/bin
 # What needs a server, Spark or a browser runs one after the other, everything else at once.
 REAL := kafka or spark or browser or stack or remote
 
-.PHONY: run test test-fast check bench setup
+.PHONY: run test test-fast check score bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -29,6 +29,10 @@ check: ## ruff, mypy, and the layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q tests/test_layering.py
+
+score: ## compare the verdicts with what the engines did, over the cases in tests/cases
+	$(SETUP) python
+	@exec $(BIN)/python scripts/score.py --headgate $(BIN)/headgate --list tests/cases $(ARGS)
 
 bench: ## measure against the peers; writes bench/RESULTS.md (one subject: ARGS=event_log)
 	$(SETUP) python jars
