@@ -12,6 +12,7 @@ COMMANDS = {
     "landscape": Entry("headgate.cli.landscape:command", "Show all pipelines and their topics."),
     "capture": Entry("headgate.cli.capture:command", "Keep a version: in a file or in the store."),
     "diff": Entry("headgate.cli.diff:command", "Say what a restart of a new version would do."),
+    "rehearse": Entry("headgate.cli.rehearse:command", "Try a restart on a copied checkpoint."),
     "plan": Entry("headgate.cli.plan:command", "Plan a reset or a replay; nothing is changed."),
     "apply": Entry("headgate.cli.apply:command", "Carry out a plan."),
     "undo": Entry("headgate.cli.undo:command", "Take back what a run did."),

@@ -1,0 +1,113 @@
+"""`headgate rehearse`: what Spark itself does with a copy of the checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from headgate.cli.options import current_context, emit_json, format_option, progress_console
+
+
+def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for text, (key, sign, _value) in zip(given, pairs, strict=True):
+        if not key or not sign:
+            raise click.BadParameter(f"expected KEY=VALUE, found {text!r}.")
+    return {key: value for key, _sign, value in pairs}
+
+
+@click.command("rehearse")
+@click.option("--checkpoint", required=True, metavar="DIR", help="A folder, or a remote address.")
+@click.option("--after", required=True, metavar="module:function", help="The new version.")
+@click.option("--before", metavar="module:function", help="The old one: run on the same input.")
+@click.option(
+    "--batch",
+    type=click.Choice(["real", "none"]),
+    default="real",
+    show_default=True,
+    help="Take new rows of the real sources, or none: then no source is reached.",
+)
+@click.option(
+    "--batches",
+    type=click.IntRange(1, 10),
+    default=1,
+    show_default=True,
+    help="How many with rows.",
+)
+@click.option(
+    "--max-records",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="The most records that a batch takes of each Kafka source.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(5), default=300.0, show_default=True, help="In seconds."
+)
+@click.option("--query", metavar="NAME", help="Which query, where the function starts several.")
+@click.option(
+    "--conf", multiple=True, callback=_settings, metavar="KEY=VALUE", help="A session setting."
+)
+@click.option(
+    "--allow-source", multiple=True, metavar="FORMAT", help="Reading it changes nothing there."
+)
+@click.option("--with-credentials", is_flag=True, help="Pass this shell's credentials on.")
+@click.option(
+    "--scratch",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    metavar="DIR",
+    help="Where the copy lies meanwhile; the system's place for temporary files otherwise.",
+)
+@format_option()
+def command(
+    checkpoint: str,
+    after: str,
+    before: str | None,
+    batch: str,
+    batches: int,
+    max_records: int,
+    timeout: float,
+    query: str | None,
+    conf: dict[str, str],
+    allow_source: tuple[str, ...],
+    with_credentials: bool,
+    scratch: Path | None,
+    output: str,
+) -> None:
+    """Start a new version on a copy of the checkpoint, for one batch, and say what Spark does.
+
+    The original is only read; the sink is replaced, and no function of foreachBatch is called.
+    """
+    from headgate.usecases.rehearse import Options, rehearse
+
+    console = progress_console()
+    found = rehearse(
+        checkpoint,
+        after,
+        before=before,
+        context=current_context(),
+        options=Options(
+            batch=batch,
+            batches=batches,
+            max_records=max_records,
+            seconds=timeout,
+            query=query,
+            conf=conf,
+            allow_sources=tuple(kind.lower() for kind in allow_source),
+            with_credentials=with_credentials,
+            scratch=scratch,
+        ),
+        say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
+    )
+    if output == "json":
+        from headgate.views.rehearsal_json import rehearsal_json
+
+        emit_json(rehearsal_json(found.report, found.engine, found.judged))
+        return
+    from rich.console import Console
+
+    from headgate.views.rehearsal_text import rehearsal_text
+
+    text = rehearsal_text(found.report, found.engine, found.judged)
+    Console(highlight=False, soft_wrap=True).print(text)

@@ -1,0 +1,127 @@
+"""Set the engine's own verdict beside ours, and compare what two versions wrote."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from headgate.compat.report import Outcome, Report
+from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
+
+_SAMPLE = 20
+
+
+class Agreement(StrEnum):
+    """OPEN: one of the two doesn't know, or the rehearsal can't see what the other says."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether rules and engine agree, and one sentence about it."""
+
+    agreement: Agreement
+    why: str
+
+
+def judge(report: Report, engine: EngineVerdict) -> Judged:
+    """Say whether what the rules expect is what the engine did; one batch proves no more."""
+    ours, refuses = report.outcome, engine.outcome is EngineOutcome.REFUSES
+    if engine.outcome is EngineOutcome.UNKNOWN:
+        return Judged(Agreement.OPEN, "The rehearsal decided nothing.")
+    if ours is Outcome.UNKNOWN:
+        did = f"refused it ({engine.error_class})" if refuses else "ran it"
+        return Judged(Agreement.OPEN, f"The rules can't tell; the engine {did}.")
+    if refuses:
+        return _refused(report, engine)
+    if ours is Outcome.REFUSES:
+        return Judged(Agreement.DISAGREE, "The rules expect a refusal; the engine ran its batch.")
+    if ours is Outcome.SILENTLY_WRONG:
+        return _ran_wrong(engine)
+    return Judged(Agreement.AGREE, "Both: it starts again and goes on.")
+
+
+def _refused(report: Report, engine: EngineVerdict) -> Judged:
+    if report.outcome is not Outcome.REFUSES:
+        why = f"The engine refuses ({engine.error_class}); the rules expect that it runs."
+        return Judged(Agreement.DISAGREE, why)
+    expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
+    names = {_last(e) for e in expected if e}
+    if names and _last(engine.error_class or "") not in names:
+        why = f"Both: refused; by {engine.error_class}, where the rules expect {_listed(expected)}."
+        return Judged(Agreement.AGREE, why)
+    return Judged(Agreement.AGREE, f"Both: refused by {engine.error_class}.")
+
+
+def _ran_wrong(engine: EngineVerdict) -> Judged:
+    seen = engine.output
+    if seen is not None and seen.same_input and (seen.only_before or seen.only_after):
+        why = "Both: it runs; and the old version wrote other rows for the same input."
+        return Judged(Agreement.AGREE, why)
+    why = (
+        "The engine runs it, as the rules expect; that its results are wrong is not for it to say."
+    )
+    return Judged(Agreement.OPEN, why)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _listed(names: Iterable[str | None]) -> str:
+    return ", ".join(sorted(n for n in names if n))
+
+
+def compare_rows(
+    before: Sequence[str],
+    after: Sequence[str],
+    columns: tuple[Sequence[str], Sequence[str]],
+    *,
+    old: EngineVerdict,
+) -> OutputDifference:
+    """Compare what both versions wrote for the same input; rows are JSON objects.
+
+    `columns` are those of the old and the new version. Where they differ, what both have is
+    compared, and the remark says so; a field that is not in a row is null.
+    """
+    both = tuple(c for c in columns[0] if c in set(columns[1]))
+    remark = "" if list(columns[0]) == list(columns[1]) else _other_columns(*columns)
+    was, now = (Counter(_key(r, both) for r in rows) for rows in (before, after))
+    gone, come = was - now, now - was
+    return OutputDifference(
+        old=old.outcome,
+        old_error_class=old.error_class,
+        same_input=True,
+        equal=(was & now).total(),
+        only_before=gone.total(),
+        only_after=come.total(),
+        sample_before=_sample(gone),
+        sample_after=_sample(come),
+        columns=both,
+        remark=remark,
+    )
+
+
+def _key(row: str, columns: Sequence[str]) -> str:
+    found = json.loads(row)
+    return json.dumps({c: found.get(c) for c in columns}, sort_keys=False, ensure_ascii=False)
+
+
+def _sample(rows: Counter[str]) -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(row) for row in sorted(rows.elements())[:_SAMPLE])
+
+
+def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
+    lost = [c for c in was if c not in now]
+    new = [c for c in now if c not in was]
+    parts = ([f"without {', '.join(lost)}"] if lost else []) + (
+        [f"with {', '.join(new)}"] if new else []
+    )
+    return f"the new version writes other columns ({'; '.join(parts) or 'in another order'})"

@@ -1,0 +1,152 @@
+"""Copy a checkpoint, local or remote, and tell by a hash whether the original has changed since.
+
+The order of copying is that of a query's writing, turned round: a commit that is in the copy has
+its offsets and its state there, even where the query runs on meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from headgate.errors import EvidenceError, RefusedError, StepError, UnreachableError
+from headgate.gateway.evidence_files import Place, entries
+from headgate.gateway.local_files import LocalFiles
+
+_BLOCK = 1 << 20
+_FIRST = ("metadata", "commits", "offsets", "sources", "state")
+# What a batch needs beside the copy: new state, output, Spark's own scratch files.
+_SPARE = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Prints:
+    """The SHA-256 and size of every file of a checkpoint, by its path in there."""
+
+    files: dict[str, tuple[str, int]]
+
+    @property
+    def whole(self) -> str:
+        """A hash over the names and contents of all files."""
+        digest = hashlib.sha256()
+        for name, (content, _) in sorted(self.files.items()):
+            digest.update(f"{len(name)}:{name}:{content}\n".encode())
+        return digest.hexdigest()
+
+    @property
+    def bytes(self) -> int:
+        """How large all files are together."""
+        return sum(size for _, size in self.files.values())
+
+    def changed(self, other: Prints) -> tuple[str, ...]:
+        """Return the files that are not in both with the same contents, by name."""
+        names = self.files.keys() | other.files.keys()
+        return tuple(sorted(n for n in names if self.files.get(n) != other.files.get(n)))
+
+
+def read_prints(checkpoint: Place) -> Prints:
+    """Read every file of a checkpoint once and return their hashes; nothing is written."""
+    return Prints(dict(_read(checkpoint, None)))
+
+
+def copy_checkpoint(checkpoint: Place, target: Path) -> Prints:
+    """Copy every file and return the hashes of what was read; times and rights are not kept.
+
+    A file that is gone before it is read is left out, as it is where a running query cleans up.
+    RefusedError where the disk has not enough room, StepError where writing the copy fails.
+    """
+    target.mkdir(parents=True)
+    return Prints(dict(_read(checkpoint, target)))
+
+
+def size_of(checkpoint: Place) -> int | None:
+    """Return how many bytes all files have; None on a remote system, which is not asked for it."""
+    if not isinstance(checkpoint.files, LocalFiles):
+        return None
+    files = (f for f in Path(checkpoint.path).rglob("*") if f.is_file())
+    return sum(f.stat().st_size for f in files)
+
+
+def check_room(needed: int, folder: Path) -> None:
+    """Raise RefusedError where the folder's disk has not room for so many bytes and a batch."""
+    free = shutil.disk_usage(folder).free
+    if needed + _SPARE > free:
+        raise RefusedError(
+            f"{folder} has {free >> 20} MiB free, and a rehearsal needs {(needed + _SPARE) >> 20}:"
+            " name a folder with more room by --scratch"
+        )
+
+
+def _read(checkpoint: Place, target: Path | None) -> Iterator[tuple[str, tuple[str, int]]]:
+    for name in _names(checkpoint):
+        found = _one(checkpoint.below(name), target / name if target else None)
+        if found is not None:
+            yield name, found
+
+
+def _names(checkpoint: Place) -> Iterator[str]:
+    found = {e.name: e.is_folder for e in entries(checkpoint)}
+    order = [*(n for n in _FIRST if n in found), *sorted(found.keys() - set(_FIRST))]
+    for name in order:
+        yield from _below(checkpoint, name) if found[name] else (name,)
+
+
+def _below(checkpoint: Place, folder: str) -> Iterator[str]:
+    for entry in entries(checkpoint, folder):
+        path = f"{folder}/{entry.name}"
+        yield from _below(checkpoint, path) if entry.is_folder else (path,)
+
+
+def _one(file: Place, target: Path | None) -> tuple[str, int] | None:
+    """Hash a file, and copy it where a target is given; None where it is gone."""
+    try:
+        with file.files.opened(file.path) as stream:
+            return _through(stream, target)
+    except FileNotFoundError:
+        return None
+    except PermissionError as error:
+        raise EvidenceError(f"{file.name} may not be read: {error}") from error
+    except OSError as error:
+        raise UnreachableError(f"{file.name} can't be read: {error}") from error
+
+
+def _through(stream: BinaryIO, target: Path | None) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with ExitStack() as stack:
+        out = stack.enter_context(_writing(target)) if target else None
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            if out is not None:
+                out(block)
+    return digest.hexdigest(), size
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[Callable[[bytes], object]]:
+    """Open a file of the copy and yield what writes into it."""
+
+    def write(block: bytes) -> None:
+        try:
+            opened.write(block)
+            # Not only at the end: a full disk is said of this file.
+            opened.flush()
+        except OSError as error:
+            raise _failed(target, error) from error
+
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        opened = target.open("wb")
+    except OSError as error:
+        raise _failed(target, error) from error
+    with opened:
+        yield write
+
+
+def _failed(target: Path, error: OSError) -> StepError:
+    return StepError(f"{target} could not be written: {error.strerror}; nothing was rehearsed")

@@ -1,0 +1,98 @@
+"""Let a function read its real sources, in small portions and without leaving a trace there.
+
+Every streaming reader gets a bound, and whatever would change the source is switched off: a file
+source that removes or moves what it has read (`cleanSource`), a Kafka group that is the user's.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+from headgate.errors import CaptureError
+from headgate.jobs import reflection
+from headgate.jobs.unread_sources import FILES
+
+# Nothing that reading these does can be seen by anybody else.
+HARMLESS = FILES | {"kafka", "rate", "rate-micro-batch", "rate-v2", "delta", "iceberg"}
+_TERMINALS = FILES | {"load", "table"}
+_FILES_AT_ONCE = 10
+_GROUP = "kafka.group.id"
+
+
+@dataclass
+class Bounds:
+    """How much one batch may take; `allowed` are further formats that somebody vouches for.
+
+    `unbounded` collects the formats that take no bound of ours.
+    """
+
+    records: int
+    allowed: Collection[str] = ()
+    unbounded: list[str] = field(default_factory=list)
+
+
+class BoundedReader:
+    """Stands before Spark's Java reader and sets the bounds just before a source is made."""
+
+    def __init__(self, reader: Any, bounds: Bounds) -> None:
+        self._reader = reader
+        self._bounds = bounds
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _TERMINALS:
+            self._bound(name)
+        return getattr(self._reader, name)
+
+    def _bound(self, method: str) -> None:
+        source = "table" if method == "table" else str(reflection.field(self._reader, "source"))
+        kind = (source if method == "load" else method).lower()
+        if kind not in HARMLESS and kind not in self._bounds.allowed:
+            raise CaptureError(_unknown(kind))
+        for name, value in _options(kind, self._given(), self._bounds.records).items():
+            self._reader.option(name, value)
+        if kind not in FILES and kind not in ("kafka", "delta"):
+            self._bounds.unbounded.append(kind)
+
+    def _given(self) -> dict[str, str]:
+        given = reflection.case_kept(reflection.field(self._reader, "extraOptions"))
+        return {k.lower(): str(v) for k, v in given.items()}
+
+
+def bound_readers(bounds: Bounds) -> None:
+    """Put a `BoundedReader` before every streaming reader that this process makes from now on."""
+    DataStreamReader._jreader = property(
+        lambda self: BoundedReader(self.__dict__["_free"], bounds),
+        lambda self, java: self.__dict__.__setitem__("_free", java),
+    )
+
+
+def _options(kind: str, given: dict[str, str], records: int) -> dict[str, str]:
+    """Return the options to set, smaller bounds of the function's own left alone."""
+    if kind == "kafka":
+        own = {_GROUP: f"headgate-rehearsal-{uuid.uuid4().hex[:12]}"} if _GROUP in given else {}
+        least = {"minOffsetsPerTrigger": "1"} if "minoffsetspertrigger" in given else {}
+        return {"maxOffsetsPerTrigger": _less(given, "maxoffsetspertrigger", records)} | own | least
+    if kind in FILES:
+        bytes_only = "maxbytespertrigger" in given
+        files = {"maxFilesPerTrigger": _less(given, "maxfilespertrigger", _FILES_AT_ONCE)}
+        return {"cleanSource": "off"} | ({} if bytes_only else files)
+    if kind == "delta":
+        return {"maxFilesPerTrigger": _less(given, "maxfilespertrigger", _FILES_AT_ONCE)}
+    return {}
+
+
+def _less(given: dict[str, str], name: str, bound: int) -> str:
+    value = given.get(name, "")
+    return str(min(int(value), bound)) if value.isdigit() else str(bound)
+
+
+def _unknown(kind: str) -> str:
+    return (
+        f"a rehearsal does not know whether reading the source {kind} changes something there"
+        f" (acknowledges, removes): use --batch none, or --allow-source {kind}"
+    )

@@ -1,0 +1,127 @@
+"""Why Spark did not go on: the error that matters, out of the chain in which it stands.
+
+PySpark reports STREAM_FAILED, and a failed task is wrapped in its job's failure; the condition that
+the engine refused by is on one of the causes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_WRAPPERS = frozenset({"STREAM_FAILED", "TASK_WRITE_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
+_WRAPPING = frozenset(
+    {
+        "org.apache.spark.SparkException",
+        "java.util.concurrent.ExecutionException",
+        "java.lang.reflect.InvocationTargetException",
+        "java.lang.reflect.UndeclaredThrowableException",
+        "org.apache.spark.util.SparkFatalException",
+    }
+)
+# What lies around the query and not in it: another place or another moment might do.
+_AROUND = (
+    "java.net.",
+    "java.nio.channels.",
+    "java.nio.file.AccessDenied",
+    "java.util.concurrent.TimeoutException",
+    "javax.net.ssl.",
+    "javax.security.",
+    "java.lang.OutOfMemoryError",
+    "java.lang.ClassNotFoundException",
+    "java.lang.NoClassDefFoundError",
+    "org.apache.hadoop.security.AccessControlException",
+    "org.apache.hadoop.net.ConnectTimeoutException",
+    "org.apache.kafka.common.errors.TimeoutException",
+    "org.apache.kafka.common.errors.DisconnectException",
+    "org.apache.kafka.common.errors.NetworkException",
+    "org.apache.kafka.common.errors.SaslAuthenticationException",
+    "org.apache.kafka.common.errors.SslAuthenticationException",
+    "org.apache.kafka.common.config.ConfigException",
+    "software.amazon.",
+    "com.amazonaws.",
+)
+_AROUND_TEXT = ("No space left on device", "Disk quota exceeded", "UnsupportedFileSystemException")
+_AROUND_ENDS = ("AuthorizationException",)
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The error; `is_around` where it says something of this place rather than of the query."""
+
+    error_class: str
+    condition: str | None
+    message: str
+    is_around: bool
+
+
+def refusal_of(error: Any) -> Refusal:
+    """Return what a Java throwable, or a Python exception of PySpark or py4j, is about."""
+    thrown = java_error(error)
+    if thrown is None:
+        kind = type(error)
+        return Refusal(kind.__name__, None, _line(str(error)), False)
+    chain = causes(thrown)
+    around = any(_is_around(t) for t in chain)
+    for candidate in chain:
+        condition = condition_of(candidate)
+        if condition and condition not in _WRAPPERS:
+            main = condition.partition(".")[0]
+            return Refusal(main, condition, _message(candidate), around)
+    last = next((t for t in chain if not _is_wrapping(t)), chain[-1])
+    return Refusal(_name(last), None, _message(last), around)
+
+
+def java_error(error: Any) -> Any:
+    """Return the Java throwable behind a Python exception, None where there is none."""
+    if hasattr(error, "getClass"):
+        return error
+    return getattr(error, "_origin", None) or getattr(error, "java_exception", None)
+
+
+def causes(thrown: Any) -> list[Any]:
+    """Return a throwable and its causes, outermost first."""
+    chain: list[Any] = []
+    while thrown is not None and len(chain) < 20:
+        chain.append(thrown)
+        thrown = thrown.getCause()
+    return chain
+
+
+def condition_of(thrown: Any) -> str | None:
+    """Return Spark's error condition with its sub-condition, None where it has none."""
+    for ask in ("getCondition", "getErrorClass"):
+        try:
+            return str(getattr(thrown, ask)() or "") or None
+        except Exception:  # no Spark error, or one of before conditions
+            continue
+    return None
+
+
+def _is_wrapping(thrown: Any) -> bool:
+    name = _name(thrown)
+    is_bare = name in _WRAPPING or name.endswith("StreamingQueryException")
+    return is_bare and thrown.getCause() is not None
+
+
+def _is_around(thrown: Any) -> bool:
+    name, text = _name(thrown), str(thrown.getMessage() or "")
+    return (
+        name.startswith(_AROUND)
+        or name.endswith(_AROUND_ENDS)
+        or any(t in text for t in _AROUND_TEXT)
+    )
+
+
+def _name(thrown: Any) -> str:
+    return str(thrown.getClass().getName())
+
+
+def _message(thrown: Any) -> str:
+    text = str(thrown.getMessage() or "")
+    return _line(text.partition("\n\nJVM stacktrace")[0]) or _name(thrown)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST]

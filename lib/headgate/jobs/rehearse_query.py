@@ -1,0 +1,129 @@
+"""The program that starts `module:function(spark)` on a copy of a checkpoint, for one batch.
+
+It runs in a process of its own, with a JVM of its own: a query of the same id in one JVM would stop
+the other. The pieces of evidence go into a folder as those of a capture; `.scratch/outcome.json`
+there says `{"error": sentence | null, "engine": {...}}`, and nothing else is to be read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.jobs.own_process import check_importable, end, loader, redirect
+from headgate.parse.spark.secrets import mask, mask_text
+
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+
+
+def main() -> None:
+    """Run one rehearsal, asked for by the JSON file that is the only argument."""
+    # Whoever asked may be killed: then nobody waits for this, and the JVM ends with us.
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL) if sys.platform == "linux" else None
+    wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    into = Path(wish["into"])
+    scratch = into / ".scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    redirect(scratch / "spark.log")
+    found: dict[str, Any] = {"error": None, "engine": None}
+    try:
+        found["engine"] = _rehearse(wish, into, scratch)
+    except CaptureError as caught:
+        found["error"] = mask_text(str(caught))
+    except Exception as caught:
+        traceback.print_exc(file=sys.stderr)
+        reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
+        found["error"] = mask_text(f"{wish['entry_point']} could not be rehearsed: {reason}")
+    (scratch / "outcome.json").write_text(json.dumps(found), encoding="utf-8")
+    end()
+
+
+def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + float(wish["seconds"])
+    entry_point = str(wish["entry_point"])
+    check_importable(entry_point)
+    from headgate.jobs import (
+        batch_log,
+        rehearsed_batches,
+        unread_sources,
+        unstarted,
+        used_functions,
+    )
+    from headgate.jobs.bounded_sources import Bounds, bound_readers
+    from headgate.jobs.called_function import called
+    from headgate.jobs.chosen_query import chosen
+    from headgate.jobs.recorded_query import Place, record
+
+    spark = _session(wish, scratch)
+    folders = unread_sources.EmptyFolders(scratch / "unread")
+    bounds = Bounds(int(wish["max_records"]), tuple(wish["allow_sources"]))
+    if wish["batch"] == "none":
+        unread_sources.guard_readers(folders)
+    else:
+        bound_readers(bounds)
+    started = unstarted.intercept_starts()
+    _ignore_listeners()
+    used = used_functions.watch_functions()
+    before = dict(spark.conf.getAll)
+    _set(spark, wish["conf"])
+    returned = called(loader(entry_point), spark, entry_point)
+    df, query = chosen(returned, started, wish["query"], entry_point)
+    if query is None:
+        raise CaptureError(f"{entry_point} returned a DataFrame: return its writer, or start it")
+    after = dict(df.sparkSession.conf.getAll)
+    settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
+    (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    record(df, query, used, folders, Place(into, scratch))
+    given = wish["given"]
+    if given and not batch_log.same_sources(into, Path(given["pieces"])):
+        wish = wish | {"batch": "real"}
+    # The driver would join the group that a Kafka source names, instead of asking for offsets.
+    _set(df.sparkSession, {"spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "false"})
+    return rehearsed_batches.run(wish, query, scratch, deadline, bounds.unbounded)
+
+
+def _set(spark: Any, settings: dict[str, str]) -> None:
+    for key, value in settings.items():
+        try:
+            spark.conf.set(key, value)
+        except Exception as error:
+            reason = str(error).split("\n", 1)[0]
+            raise CaptureError(f"--conf {key} can't be set: {reason}") from error
+
+
+def _session(wish: dict[str, Any], scratch: Path) -> Any:
+    from pyspark.sql import SparkSession
+
+    from headgate.jobs.capture_query import SETTINGS
+
+    builder = SparkSession.builder.master("local[2]").appName("headgate-rehearsal")
+    own = {
+        "spark.driver.memory": "1g",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.local.dir": str(scratch / "local"),
+        "spark.sql.runSQLOnFiles": "false" if wish["batch"] == "none" else "true",
+        # Of nothing but this start shall be read what became of it.
+        "spark.sql.streaming.numRecentProgressUpdates": "100",
+        **({"spark.jars": wish["jars"]} if wish["jars"] else {}),
+    }
+    for key, value in (SETTINGS | own).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _ignore_listeners() -> None:
+    """A function's own listeners would report a rehearsal as if it were the real run."""
+    from pyspark.sql.streaming import StreamingQueryManager
+
+    StreamingQueryManager.addListener = lambda self, listener: None
+
+
+if __name__ == "__main__":
+    main()

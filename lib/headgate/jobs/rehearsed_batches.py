@@ -1,0 +1,207 @@
+"""One bounded batch of a query on a copied checkpoint, and what the engine says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from headgate.jobs import batch_log
+from headgate.jobs.engine_refusal import Refusal, refusal_of
+from headgate.jobs.one_trigger import StillRunningError, Triggered, first_trigger, is_continuous
+from headgate.jobs.replaced_sink import ReplacedSink, columns
+from headgate.jobs.state_rows import state_rows
+from headgate.jobs.unstarted import Unstarted
+
+_MOST_STARTS = 12
+_NO_COMMIT = "the checkpoint has no committed batch, so there is nothing to start again from"
+_NOT_NEW = "the sources gave no new rows, so a batch without input was run"
+_NO_ROWS = "the sources gave no new rows: only what the engine runs without them was exercised"
+_NOT_ASKED = "no source was asked: positions, topics, paths and new rows were not exercised"
+_SLOW_MESSAGE = "the batch did not end in time"
+_SLOW = "would it be done with more time? raise --timeout, or lower --max-records"
+
+
+def run(
+    wish: dict[str, Any], query: Unstarted, scratch: Path, deadline: float, unbounded: list[str]
+) -> dict[str, Any]:
+    """Return the fields of an `EngineVerdict` (without checkpoint and output), and `rows_json`.
+
+    `rows_json` names a file with every row that was written, one JSON object a line.
+    """
+    rehearsal = _Rehearsal(wish, query, scratch, deadline)
+    for kind in unbounded:
+        rehearsal.remarks.append(f"the source {kind} takes no bound, so its batch may be large")
+    try:
+        found = rehearsal.run()
+    except StillRunningError:
+        found = {
+            "outcome": "unknown",
+            "message": "the batch did not end in time",
+            "question": _SLOW,
+        }
+    return found | rehearsal.facts()
+
+
+class _Rehearsal:
+    def __init__(
+        self, wish: dict[str, Any], query: Unstarted, scratch: Path, deadline: float
+    ) -> None:
+        self.wish, self.deadline = wish, deadline
+        self.checkpoint = Path(wish["checkpoint"])
+        self.scratch = scratch
+        self.remarks: list[str] = []
+        self.batches: list[dict[str, Any]] = []
+        self.progress: list[dict[str, Any]] = []
+        self.rows: list[str] = []
+        self.spark = query.writer._spark
+        self.writer = query.writer
+        self.last = max(batch_log.batches(self.checkpoint, "commits"), default=None)
+        self.before = state_rows(self.spark, str(self.checkpoint), self.last)
+        self.sink = ReplacedSink(query, scratch / "rows")
+
+    def run(self) -> dict[str, Any]:
+        if is_continuous(self.writer):
+            return self._continuous()
+        match self.wish["batch"]:
+            case "none":
+                return self._empty(_NOT_ASKED)
+            case "given":
+                return self._given(Path(self.wish["given"]["checkpoint"]))
+        return self._real()
+
+    def _real(self) -> dict[str, Any]:
+        """Take batches until one took new rows; where the sources have none, take an empty one."""
+        for _ in range(_MOST_STARTS):
+            was_begun, before = batch_log.uncommitted(self.checkpoint), len(self.batches)
+            done = self._start("repeated" if was_begun else "new")
+            if done is not None:
+                return done
+            if self._new_batches() >= int(self.wish["batches"]):
+                return self._resumed()
+            if len(self.batches) == before:
+                break
+        if not self.batches:
+            return self._empty(_NOT_NEW)
+        if not self._new_batches():
+            self.remarks.append(_NO_ROWS)
+        return self._resumed()
+
+    def _new_batches(self) -> int:
+        return sum(b["kind"] == "new" and b["rows_in"] > 0 for b in self.batches)
+
+    def _given(self, source: Path) -> dict[str, Any]:
+        """Take exactly the batches that another version took, from the positions of its log."""
+        for number in batch_log.batches(source, "offsets"):
+            if self.last is not None and number <= self.last:
+                continue
+            batch_log.give_batch(source, self.checkpoint, number)
+            if (done := self._start("pinned")) is not None:
+                return done
+        return self._resumed()
+
+    def _empty(self, remark: str) -> dict[str, Any]:
+        """Take one batch of nothing, which loads the state and has its schema checked."""
+        self.remarks.append(remark)
+        begun = batch_log.uncommitted(self.checkpoint)
+        if begun:
+            self.remarks.append(f"batch {begun[-1]}, begun and not committed, was left out")
+            batch_log.forget(self.checkpoint, begun)
+        if batch_log.write_empty_batch(self.checkpoint) is None:
+            return {"outcome": "unknown", "question": f"{_NO_COMMIT}; what would a new start do?"}
+        return self._start("empty") or self._resumed()
+
+    def _continuous(self) -> dict[str, Any]:
+        self.remarks.append("a continuous query was stopped after its first epoch")
+        triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
+        self.progress += triggered.progress
+        return self._refused(triggered) if triggered.error is not None else {"outcome": "resumes"}
+
+    def _start(self, kind: str) -> dict[str, Any] | None:
+        """Start once and note the batch that was committed; return the refusal, if it is one."""
+        committed = set(batch_log.batches(self.checkpoint, "commits"))
+        try:
+            self.sink.check()
+            triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
+        except StillRunningError:
+            raise
+        except Exception as error:
+            triggered = Triggered(error=error, at_start=True)
+        if triggered.error is not None:
+            return self._refused(triggered)
+        self.progress += triggered.progress
+        for number in sorted(set(batch_log.batches(self.checkpoint, "commits")) - committed):
+            self._note(number, kind, triggered)
+        return None
+
+    def _note(self, number: int, kind: str, triggered: Triggered) -> None:
+        progress = next((p for p in triggered.progress if p["batchId"] == number), {})
+        rows = self.sink.rows(number, is_only=not self.batches)
+        self.rows += rows or ()
+        told = {"rows_in": int(progress.get("numInputRows", 0))}
+        told |= {"rows_out": len(rows) if rows is not None else None}
+        self.batches.append({"number": number, "kind": kind, **told})
+
+    def _refused(self, triggered: Triggered) -> dict[str, Any]:
+        found = refusal_of(self.sink.error or triggered.error)
+        fields = {
+            "error_class": found.error_class,
+            "condition": found.condition,
+            "message": found.message,
+            "stage": self._stage(triggered),
+        }
+        if found.is_around:
+            return fields | {"outcome": "unknown", "question": _around(found)}
+        return fields | {"outcome": "refuses"}
+
+    def _stage(self, triggered: Triggered) -> str:
+        if triggered.at_start:
+            return "start"
+        return "after_offsets" if batch_log.uncommitted(self.checkpoint) else "before_offsets"
+
+    def _resumed(self) -> dict[str, Any]:
+        return {"outcome": "resumes"}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is told whatever the outcome was."""
+        out = [b["rows_out"] for b in self.batches]
+        kept = self.scratch / "rows.jsonl"
+        kept.write_text("".join(f"{row}\n" for row in self.rows), encoding="utf-8")
+        return {
+            "rows_in": sum(b["rows_in"] for b in self.batches) if self.batches else None,
+            "rows_out": None if not out or None in out else sum(out),
+            "batches": self.batches,
+            "state": self._state(),
+            "spark_version": str(self.spark.version),
+            "sink": self.sink.words,
+            "not_exercised": self.remarks,
+            "rows_json": str(kept),
+            "columns": columns(self.writer),
+        }
+
+    def _state(self) -> list[dict[str, Any]]:
+        """Return the stores with their rows before and after, and the memory of their operator."""
+        done = self.batches[-1]["number"] if self.batches else None
+        after = state_rows(self.spark, str(self.checkpoint), done)
+        memory = self._memory()
+        keys = ("operator_id", "operator", "store")
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for word, stores in (("before", self.before), ("after", after)):
+            for store in stores:
+                key = tuple(store[k] for k in keys)
+                found.setdefault(key, dict(zip(keys, key, strict=True)))[word] = store["rows"]
+        return [s | {"memory": memory.get(s["operator_id"])} for s in found.values()]
+
+    def _memory(self) -> dict[int, int]:
+        """Return bytes by operator: progress lists them from the source on, ids count back."""
+        operators = next(
+            (p["stateOperators"] for p in self.progress[::-1] if p["stateOperators"]), []
+        )
+        last = len(operators) - 1
+        return {last - i: int(o["memoryUsedBytes"]) for i, o in enumerate(operators)}
+
+
+def _around(refusal: Refusal) -> str:
+    return (
+        f"is {refusal.error_class} about this place (network, rights, room, jars) rather than the"
+        " query? rehearse where the sources answer, or with --batch none"
+    )

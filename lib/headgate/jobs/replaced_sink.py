@@ -1,0 +1,141 @@
+"""Put a sink of our own in the place of a query's, as near to its kind as nothing is written for.
+
+| the query's sink | in a rehearsal |
+|---|---|
+| json, csv, parquet, orc, ... | the same, into the scratch folder: Spark's rules for it hold |
+| memory | the same: it is memory of this process |
+| kafka | rows are collected, after Kafka's own check of the columns |
+| console, noop, foreach, foreachBatch, tables, others | rows are collected; no function is called |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headgate.jobs.reflection import case_kept, companion, field
+from headgate.jobs.unread_sources import FILES
+from headgate.jobs.unstarted import Unstarted
+
+_KAFKA_WRITER = "org.apache.spark.sql.kafka010.KafkaWriter"
+_MOST_ROWS = 100_000
+_IN_FUNCTIONS = ("foreach", "foreachbatch")
+
+
+class ReplacedSink:
+    """A query's writer with another sink; `words` says which. Rows go to `folder`.
+
+    `error` holds what failed while rows were collected: PySpark loses its cause on the way.
+    """
+
+    def __init__(self, query: Unstarted, folder: Path) -> None:
+        self.writer, self.folder = query.writer, folder
+        self.error: Any = None
+        self._java = query.writer._jwrite
+        self._options = {
+            k.lower(): v for k, v in case_kept(field(self._java, "extraOptions")).items()
+        }
+        self.kind = (
+            "table" if query.table else str(field(self._java, "source") or "parquet").lower()
+        )
+        self._put = self._choose()
+        self.words = self._put()
+
+    def check(self) -> None:
+        """Raise what the sink itself refuses at a start, where ours would not."""
+        if self.kind != "kafka":
+            return
+        jvm = self.writer._spark._jvm
+        options = jvm.java.util.HashMap()
+        topic = jvm.scala.Option.apply(self._options.get("topic"))
+        columns = self.writer._df._jdf.queryExecution().analyzed().output()
+        companion(jvm, _KAFKA_WRITER).validateQuery(columns, options, topic)
+
+    def rows(self, batch: int, is_only: bool) -> list[str] | None:
+        """Return the rows of a batch as JSON, None where they can't be told.
+
+        A file sink's and a memory sink's can't be told apart by batch: all, where it `is_only` one.
+        """
+        into = self.folder / f"batch={batch}"
+        if self._put == self._collect:
+            return _lines(into) if into.is_dir() else []
+        if not is_only or self._put == self._discard:
+            return None
+        frame = self._files() if self._put == self._to_scratch else self._memory()
+        if frame is None:
+            return []
+        frame.toJSON().write().text(str(into))
+        return _lines(into)
+
+    def _choose(self) -> Callable[[], str]:
+        if "Continuous" in str(field(self._java, "trigger").getClass().getSimpleName()):
+            return self._discard
+        if self.kind in FILES:
+            return self._to_scratch
+        return self._in_memory if self.kind == "memory" else self._collect
+
+    def _to_scratch(self) -> str:
+        self._java.option("path", str(self.folder / "files"))
+        return f"{self.kind} files in the scratch folder"
+
+    def _in_memory(self) -> str:
+        return "memory, as it was"
+
+    def _discard(self) -> str:
+        self.writer.format("noop")
+        return f"none instead of {self.kind}: rows of a continuous query are not kept"
+
+    def _collect(self) -> str:
+        name = self.kind
+        self.writer.foreachBatch(self._keep)
+        if name in _IN_FUNCTIONS:
+            return f"rows were collected; the function of {name} was not called"
+        return f"rows were collected instead of written to {name}"
+
+    def _keep(self, df: Any, batch: int) -> None:
+        try:
+            into = self.folder / f"batch={batch}"
+            df._jdf.toJSON().write().mode("overwrite").text(str(into))
+        except Exception as error:
+            self.error = error
+            raise
+
+    def _files(self) -> Any:
+        root = self.folder / "files"
+        found = [str(f) for f in root.rglob("part-*") if "_spark_metadata" not in f.parts]
+        if not found:
+            return None
+        spark = self.writer._spark
+        reader = spark._jsparkSession.read().format(self.kind)
+        reader = reader.options(_java_map(spark, self._options))
+        reader = reader.schema(self.writer._df._jdf.schema()).option("basePath", str(root))
+        return reader.load(spark._jvm.PythonUtils.toSeq(found))
+
+    def _memory(self) -> Any:
+        return self.writer._spark._jsparkSession.table(str(self._options["queryname"]))
+
+
+def _java_map(spark: Any, options: dict[str, str]) -> Any:
+    found = spark._jvm.java.util.HashMap()
+    for name, value in options.items():
+        if name not in ("path", "checkpointlocation"):
+            found.put(name, str(value))
+    return found
+
+
+def _lines(folder: Path) -> list[str]:
+    found: list[str] = []
+    for file in sorted(folder.glob("part-*")):
+        with file.open(encoding="utf-8") as stream:
+            for line in stream:
+                found.append(line.rstrip("\n"))
+                if len(found) >= _MOST_ROWS:
+                    return found
+    return found
+
+
+def columns(writer: Any) -> list[str]:
+    """Return the names of the columns that a query writes."""
+    return [str(f["name"]) for f in json.loads(writer._df._jdf.schema().json())["fields"]]

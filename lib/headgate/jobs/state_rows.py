@@ -1,0 +1,68 @@
+"""How many rows each state store holds at a batch, as Spark's own state reader counts them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+# A reading starts a task for each partition of each store.
+_MOST_TASKS = 2000
+_COUNTS = "keyToNumValues"  # of a join's stores: one row a key, beside the rows themselves
+
+
+def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str, Any]]:
+    """Return `{"operator_id", "operator", "store", "rows"}` for each store; none where none are.
+
+    `rows` is None where the reader (Spark 4.0 and newer) can't read that store.
+    """
+    if batch is None:
+        return []
+    try:
+        found = _reader(spark, "state-metadata").load(checkpoint).toJSON().collectAsList()
+    except Exception:  # an older Spark, or no state at all
+        return []
+    stores = [json.loads(row) for row in found]
+    many = sum(int(s.get("numPartitions", 1)) for s in stores) > _MOST_TASKS
+    return [
+        {
+            "operator_id": int(store["operatorId"]),
+            "operator": str(store["operatorName"]),
+            "store": name,
+            "rows": None if many else _count(spark, checkpoint, batch, store, options),
+        }
+        for store in stores
+        for name, options in _parts(store)
+        if not name.endswith(_COUNTS)
+    ]
+
+
+def _reader(spark: Any, format: str) -> Any:
+    # Not through PySpark: its readers are guarded against the function's own.
+    return spark._jsparkSession.read().format(format)
+
+
+def _parts(store: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    """Return what is read apart of a store: a variable each, where an operator names some."""
+    name = str(store["stateStoreName"])
+    try:
+        properties = json.loads(store.get("operatorProperties") or "{}")
+    except ValueError:
+        properties = {}
+    variables = properties.get("stateVariables", ()) if isinstance(properties, dict) else ()
+    named = [str(v["stateName"]) for v in variables if not str(v["stateName"]).startswith("$")]
+    if named:
+        return [(v, {"storeName": name, "stateVarName": v}) for v in named]
+    return [(name, {"storeName": name})]
+
+
+def _count(
+    spark: Any, checkpoint: str, batch: int, store: dict[str, Any], options: dict[str, str]
+) -> int | None:
+    reader = _reader(spark, "statestore").option("operatorId", str(store["operatorId"]))
+    reader = reader.option("batchId", str(batch))
+    for name, value in options.items():
+        reader = reader.option(name, value)
+    try:
+        return int(reader.load(checkpoint).count())
+    except Exception:  # a form of state that this reader doesn't know
+        return None

@@ -1,0 +1,189 @@
+"""Rehearse a restart: start the new version on a copy of the checkpoint and see what Spark does."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headgate.compat.agreement import Judged, compare_rows, judge
+from headgate.compat.report import Report
+from headgate.errors import CaptureError, EvidenceError
+from headgate.gateway.checkpoint_copy import (
+    Prints,
+    check_room,
+    copy_checkpoint,
+    read_prints,
+    size_of,
+)
+from headgate.gateway.evidence_files import Place, find
+from headgate.gateway.scratch import scratch_folder
+from headgate.gateway.spark_capture import is_entry_point
+from headgate.gateway.spark_rehearsal import Given, Rehearsed, Wish, evidence, rehearse_query
+from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
+from headgate.usecases.compare_versions import compare_read
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import read_version
+
+PREFIX = "headgate-rehearsal-"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What the rules say, what the engine did, and whether they agree."""
+
+    report: Report
+    engine: EngineVerdict
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a rehearsal is run; see `docs/rehearsal.md`. `seconds` are for each version's batch."""
+
+    batch: str = "real"
+    batches: int = 1
+    max_records: int = 1000
+    seconds: float = 300.0
+    query: str | None = None
+    conf: Mapping[str, str] | None = None
+    allow_sources: Sequence[str] = ()
+    with_credentials: bool = False
+    scratch: Path | None = None
+
+    def wish(self, given: Given | None = None) -> Wish:
+        """Return what one start may do."""
+        return Wish(
+            batch="given" if given else self.batch,
+            given=given,
+            batches=self.batches,
+            max_records=self.max_records,
+            seconds=self.seconds,
+            query=self.query,
+            conf=dict(self.conf or {}),
+            allow_sources=tuple(self.allow_sources),
+            with_credentials=self.with_credentials,
+        )
+
+
+def rehearse(
+    checkpoint: str,
+    after: str,
+    *,
+    before: str | None = None,
+    context: Context | None = None,
+    options: Options | None = None,
+    say: Say = lambda _: None,
+) -> Rehearsal:
+    """Start `after` on a copy of the checkpoint, for one batch whose output goes nowhere else.
+
+    `after` and `before` are `module:function`; with the old version both run on the same input and
+    their output is compared. The original is only read, and a hash over all its files is taken
+    before and after. Raises EvidenceError where there is no checkpoint, CaptureError for what a
+    function did wrong, RefusedError for want of room, UnreachableError where Spark does not answer.
+    """
+    options = options or Options()
+    importable = _importable(context)
+    for function in filter(None, (after, before)):
+        _check(function)
+    settings = context.registry.file_systems if context else {}
+    place = find(checkpoint, settings)
+    if place is None or not place.is_folder or not _is_checkpoint(place):
+        raise EvidenceError(f"{checkpoint} is no checkpoint: it has no metadata, offsets, commits")
+    with scratch_folder(PREFIX, options.scratch) as folder:
+        if (size := size_of(place)) is not None:
+            check_room(size * (3 if before else 1), folder)
+        say(f"copying {checkpoint}")
+        prints = copy_checkpoint(place, folder / "after")
+        if before:
+            shutil.copytree(folder / "after", folder / "before")
+        say(f"starting {after} on the copy")
+        new = rehearse_query(
+            after, folder / "after", folder / "new", options.wish(), importable=importable
+        )
+        engine, pieces = new.engine, [checkpoint]
+        if before:
+            say(f"starting {before} on the same input")
+            old = _old(before, folder, new, options, importable)
+            engine = replace(engine, output=_compared(old, new, folder))
+            pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
+        say("reading the original once more")
+        engine = replace(engine, checkpoint=_untouched(place, prints))
+        report = _report(pieces, new, context)
+    return Rehearsal(report, engine, judge(report, engine))
+
+
+def _check(function: str) -> None:
+    if not is_entry_point(function, Path.cwd()):
+        raise CaptureError(f"{function} is no module:function, and a rehearsal starts one")
+
+
+def _importable(context: Context | None) -> tuple[Path, ...]:
+    file = context.registry.path if context else None
+    return (Path.cwd(), *([Path(file).parent] if file else []))
+
+
+def _is_checkpoint(place: Place) -> bool:
+    from headgate.gateway.evidence_files import entries
+
+    names = {e.name for e in entries(place)}
+    return bool(names & {"offsets", "commits"})
+
+
+def _old(
+    before: str, folder: Path, new: Rehearsed, options: Options, importable: Sequence[Path]
+) -> Rehearsed | str:
+    """Run the old version on what the new one was given; a sentence where it has no function."""
+    wish = options.wish()
+    if options.batch != "none" and new.engine.stage is None and new.engine.batches:
+        wish = options.wish(Given(str(folder / "after"), str(new.pieces)))
+    try:
+        return rehearse_query(
+            before, folder / "before", folder / "old", wish, importable=importable
+        )
+    except CaptureError as error:
+        return str(error)
+
+
+def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDifference:
+    if isinstance(old, str):
+        return OutputDifference(old=EngineOutcome.UNKNOWN, remark=old)
+    done = (EngineOutcome.RESUMES,) * 2
+    told = OutputDifference(old=old.engine.outcome, old_error_class=old.engine.error_class)
+    if (old.engine.outcome, new.engine.outcome) != done:
+        return replace(told, remark="one of the two wrote nothing, so there is nothing to compare")
+    if None in (old.engine.rows_out, new.engine.rows_out):
+        return replace(told, remark="this sink's rows can't be told by batch")
+    if not _same_input(folder, old, new):
+        return replace(told, remark="they were not given the same input")
+    return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
+
+
+def _same_input(folder: Path, old: Rehearsed, new: Rehearsed) -> bool:
+    """Whether both read the same places, and their logs hold the same positions of each batch."""
+    from headgate.jobs.batch_log import positions, same_sources
+
+    if not same_sources(old.pieces, new.pieces):
+        return False
+    numbers = {b.number for b in (*old.engine.batches, *new.engine.batches)}
+    return all(positions(folder / "before", n) == positions(folder / "after", n) for n in numbers)
+
+
+def _untouched(place: Place, before: Prints) -> Untouched:
+    after = read_prints(place)
+    return Untouched(
+        location=place.name,
+        files=len(before.files),
+        bytes=before.bytes,
+        before=before.whole,
+        after=after.whole,
+        changed=before.changed(after),
+    )
+
+
+def _report(pieces: Sequence[str], new: Rehearsed, context: Context | None) -> Report:
+    old = read_version(list(pieces), context=context)
+    now = read_version(list(evidence(new.pieces)), context=context)
+    return compare_read(old, now)

@@ -1,0 +1,61 @@
+"""A rehearsal as JSON: the shape of `diff`, and the engine's own verdict beside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from headgate.compat.agreement import Judged
+from headgate.compat.report import Report
+from headgate.model.rehearsal import EngineVerdict, OutputDifference, Untouched
+from headgate.views.report_json import report_json
+
+
+def rehearsal_json(report: Report, engine: EngineVerdict, judged: Judged) -> dict[str, Any]:
+    """Return the object that `rehearse --format json` prints; every value is plain."""
+    agreement = {"agreement": judged.agreement.value, "why": judged.why}
+    return report_json(report) | {"engine": engine_json(engine), **agreement}
+
+
+def engine_json(engine: EngineVerdict) -> dict[str, Any]:
+    """Return the engine's verdict, the contract's fields first."""
+    return {
+        "outcome": engine.outcome.value,
+        "error_class": engine.error_class,
+        "message": engine.message,
+        "rows_in": engine.rows_in,
+        "rows_out": engine.rows_out,
+        "condition": engine.condition,
+        "stage": engine.stage.value if engine.stage else None,
+        "question": engine.question,
+        "spark_version": engine.spark_version,
+        "sink": engine.sink,
+        "not_exercised": list(engine.not_exercised),
+        "batches": [asdict(b) | {"kind": b.kind.value} for b in engine.batches],
+        "state": [asdict(s) for s in engine.state],
+        "rows": list(engine.rows),
+        "output": _output(engine.output),
+        "checkpoint": _checkpoint(engine.checkpoint),
+    }
+
+
+def _output(output: OutputDifference | None) -> dict[str, Any] | None:
+    if output is None:
+        return None
+    plain = asdict(output) | {"old": output.old.value}
+    lists = {k: list(plain[k]) for k in ("sample_before", "sample_after", "columns")}
+    return plain | lists
+
+
+def _checkpoint(found: Untouched | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "location": found.location,
+        "unchanged": found.is_unchanged,
+        "files": found.files,
+        "bytes": found.bytes,
+        "sha256_before": found.before,
+        "sha256_after": found.after,
+        "changed": list(found.changed),
+    }

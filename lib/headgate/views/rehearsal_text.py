@@ -1,0 +1,52 @@
+"""A rehearsal for people at a terminal: the engine's verdict, then ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headgate.compat.agreement import Agreement, Judged
+from headgate.compat.report import Outcome, Report
+from headgate.model.rehearsal import EngineOutcome, EngineVerdict
+from headgate.views.rehearsal_words import facts, headline, row_words
+from headgate.views.report_text import STYLES, report_text
+
+_ENGINE = {
+    EngineOutcome.REFUSES: STYLES[Outcome.REFUSES],
+    EngineOutcome.RESUMES: STYLES[Outcome.RESUMES],
+    EngineOutcome.UNKNOWN: STYLES[Outcome.UNKNOWN],
+}
+_AGREEMENT = {
+    Agreement.AGREE: "green",
+    Agreement.DISAGREE: "bold red",
+    Agreement.OPEN: "yellow",
+}
+_SHOWN = 5
+
+
+def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> RenderableType:
+    """Return what `rehearse` prints."""
+    return Group(*_parts(engine, judged), Text(), Text("The rules", "bold"), report_text(report))
+
+
+def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:
+    title = Text.assemble((headline(engine), _ENGINE[engine.outcome]))
+    title.append(f"  (spark {engine.spark_version})", "dim")
+    yield title
+    for name, value in facts(engine):
+        yield Text.assemble((f"  {name:14}", "dim"), value)
+    if engine.output is not None:
+        yield from _rows("only old", engine.output.sample_before)
+        yield from _rows("only new", engine.output.sample_after)
+    elif engine.rows:
+        yield from _rows("row", engine.rows)
+    yield Text.assemble((judged.agreement.value, _AGREEMENT[judged.agreement]), f": {judged.why}")
+
+
+def _rows(word: str, rows: tuple[dict[str, object], ...]) -> Iterator[RenderableType]:
+    for row in rows[:_SHOWN]:
+        yield Text.assemble((f"  {word:14}", "dim"), row_words(row))
+    if len(rows) > _SHOWN:
+        yield Text(f"  {'':14}… {len(rows) - _SHOWN} more in --format json", "dim")

@@ -1,0 +1,110 @@
+"""What happened in a rehearsal, in sentences: the same in a terminal and on a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headgate.model.rehearsal import (
+    Batch,
+    BatchKind,
+    EngineOutcome,
+    EngineVerdict,
+    OutputDifference,
+    Stage,
+    StateRows,
+    Untouched,
+)
+from headgate.views.numbers import size
+
+HEADLINES = {
+    EngineOutcome.REFUSES: "The engine refuses to go on",
+    EngineOutcome.RESUMES: "The engine starts again and goes on",
+    EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
+}
+STAGES = {
+    Stage.START: "at the start, before anything was written",
+    Stage.BEFORE_OFFSETS: "before the batch was logged",
+    Stage.AFTER_OFFSETS: "in the batch, after it was logged: the entry stays in the offset log",
+}
+_KINDS = {
+    BatchKind.NEW: "with new rows",
+    BatchKind.REPEATED: "again, as it was not committed",
+    BatchKind.PINNED: "with the rows of the other version",
+    BatchKind.EMPTY: "without input",
+}
+
+
+def headline(engine: EngineVerdict) -> str:
+    """Return the engine's verdict in one line."""
+    said = HEADLINES[engine.outcome]
+    return f"{said}: {engine.condition or engine.error_class}" if engine.error_class else said
+
+
+def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
+    """Yield what happened as names and sentences, without the rows themselves."""
+    if engine.stage is not None:
+        yield "Stage", STAGES[engine.stage]
+    if engine.message:
+        yield "Message", engine.message
+    if engine.question:
+        yield "To decide", engine.question
+    for batch in engine.batches:
+        yield f"Batch {batch.number}", batch_words(batch)
+    for store in engine.state:
+        yield f"State {store.operator_id}", state_words(store)
+    if engine.output is not None:
+        yield "Old version", output_words(engine.output)
+    yield "Sink", engine.sink
+    for remark in engine.not_exercised:
+        yield "Not exercised", remark
+    if engine.checkpoint is not None:
+        yield "Original", original_words(engine.checkpoint)
+
+
+def batch_words(batch: Batch) -> str:
+    """Return what a batch was and how many rows it took and gave."""
+    out = "rows out not told" if batch.rows_out is None else f"{batch.rows_out:,} rows out"
+    return f"{_KINDS[batch.kind]}: {batch.rows_in:,} rows in, {out}"
+
+
+def state_words(store: StateRows) -> str:
+    """Return a store's rows before and after."""
+    was, now = (_number(n) for n in (store.before, store.after))
+    memory = f", {size(store.memory)} in memory" if store.memory is not None else ""
+    return f"{store.operator} {store.store}: {was} → {now} rows{memory}"
+
+
+def _number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def output_words(output: OutputDifference) -> str:
+    """Return how the old version's output compares, or why it was not compared."""
+    if not output.same_input:
+        did = {EngineOutcome.REFUSES: f"refused, too ({output.old_error_class})"}.get(output.old)
+        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "was not run to its end")
+        return f"it {did}; {output.remark}" if output.remark else f"it {did}"
+    counts = (
+        f"on the same input {output.equal:,} rows are equal,"
+        f" {output.only_before:,} only in the old output, {output.only_after:,} only in the new"
+    )
+    return f"{counts}; {output.remark}" if output.remark else counts
+
+
+def original_words(found: Untouched) -> str:
+    """Return what the hashes prove."""
+    told = f"{found.files:,} files, {size(found.bytes)}"
+    if found.is_unchanged:
+        return f"unchanged ({told}, sha256 {found.before[:12]})"
+    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+    return (
+        f"changed meanwhile by somebody else ({names}): does its query run?"
+        " A rehearsal has only its copy"
+    )
+
+
+def row_words(row: Mapping[str, Any]) -> str:
+    """Return a row in one line."""
+    return json.dumps(row, ensure_ascii=False)
