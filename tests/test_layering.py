@@ -10,7 +10,7 @@ PKG = ROOT / "lib" / "headgate"
 RANK = {
     "errors": 0,
     "model": 1,
-    **dict.fromkeys(("parse", "compat", "landscape", "estimate"), 2),
+    **dict.fromkeys(("parse", "compat", "landscape", "estimate", "schemas"), 2),
     **dict.fromkeys(("plan", "govern"), 3),
     "store": 4,
     **dict.fromkeys(("gateway", "jobs", "views"), 5),

@@ -12,6 +12,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
 ├── ScenarioError                    no scenario has that name, or it does not take that option
 ├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
+├── SchemaError                      a topic's schema cannot be read, or there is none
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
 │   └── StalePlanError               the world moved after the plan was built
@@ -101,6 +102,10 @@ class ScenarioError(HeadgateError):
 
 class RenameError(HeadgateError):
     """A rename is not `KIND:OLD=NEW`, or one of its sides is nothing that a version has."""
+
+
+class SchemaError(HeadgateError):
+    """A topic's schema cannot be read, lacks what it imports, or is not there at all."""
 
 
 class NotFoundError(HeadgateError):

@@ -1,0 +1,137 @@
+"""Compare versions of a topic's schema: who can read what the other one wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headgate.schemas.changes import field_changes
+from headgate.schemas.model import (
+    Direction,
+    Effect,
+    Mode,
+    SchemaFinding,
+    SchemaFormat,
+    SchemaReport,
+    TopicSchema,
+)
+from headgate.schemas.rule import Pair, Rule
+from headgate.schemas.rules import avro, json_schema, protobuf
+from headgate.schemas.rules.formats import FORMATS
+
+Parts = Callable[[Pair], Iterable[tuple[Any, Any, str]]]
+MOST_PAIRS = 50_000
+MOST_FINDINGS = 500
+
+_OF: dict[SchemaFormat, tuple[Sequence[Rule], Parts]] = {
+    SchemaFormat.AVRO: (avro.AVRO, avro.parts),
+    SchemaFormat.PROTOBUF: (protobuf.PROTOBUF, protobuf.parts),
+    SchemaFormat.JSON: (json_schema.JSON, json_schema.parts),
+}
+
+
+def compare(before: Sequence[TopicSchema], after: TopicSchema, mode: Mode) -> SchemaReport:
+    """Compare the new schema with the older ones, oldest first; pure.
+
+    A mode that is not transitive asks the newest older one alone. The field changes are against
+    that one, too. Without an older version there is nothing to find.
+    """
+    chosen = tuple(before if mode.is_transitive else before[-1:])
+    found = [
+        finding
+        for older in reversed(chosen)
+        for direction in mode.directions
+        for finding in check(older, after, direction)
+    ]
+    return SchemaReport(
+        mode=mode,
+        findings=worst_first(found),
+        changes=field_changes(before[-1], after) if before else (),
+        compared=tuple(s.name for s in chosen),
+    )
+
+
+def worst_first(findings: Iterable[SchemaFinding]) -> tuple[SchemaFinding, ...]:
+    """Sort by effect; findings of one effect keep their order, and none stands there twice."""
+    unique = dict.fromkeys(findings)
+    return tuple(sorted(unique, key=lambda f: -f.effect))
+
+
+def check(before: TopicSchema, after: TopicSchema, direction: Direction) -> list[SchemaFinding]:
+    """Return the findings of one direction."""
+    backward = direction is Direction.BACKWARD
+    reader, writer = (after, before) if backward else (before, after)
+    if reader.format is not writer.format:
+        pair = Pair(reader, writer, "", direction, lambda _, __: False)
+        found = [f for r in FORMATS for f in r.run(pair)]
+    else:
+        found = _Judge(reader.format, direction).findings(reader.tree, writer.tree)
+    return [_against(f, before.name) for f in found]
+
+
+def _against(finding: SchemaFinding, name: str) -> SchemaFinding:
+    return replace(finding, against=name)
+
+
+class _Judge:
+    """Walk two trees side by side; each pair of places is judged once, so recursion ends."""
+
+    def __init__(self, form: SchemaFormat, direction: Direction) -> None:
+        self._rules, self._parts = _OF[form]
+        self._direction = direction
+        self._fitting: dict[tuple[object, object], bool] = {}
+        self._left = MOST_PAIRS
+
+    def findings(self, reader: Any, writer: Any) -> list[SchemaFinding]:
+        """Return every finding at and below a pair, the outer ones first."""
+        out: list[SchemaFinding] = []
+        for pair in self._pairs(reader, writer):
+            out.extend(f for r in self._rules for f in r.run(pair))
+            if len(out) > MOST_FINDINGS:
+                break
+        return _once(out)
+
+    def fits(self, reader: Any, writer: Any) -> bool:
+        """Whether nothing at or below the pair is incompatible; a recursive pair fits itself."""
+        key = (_identity(reader), _identity(writer))
+        if key not in self._fitting:
+            self._fitting[key] = True
+            self._fitting[key] = not any(
+                f.effect is Effect.INCOMPATIBLE
+                for pair in self._pairs(reader, writer)
+                for r in self._rules
+                for f in r.run(pair)
+            )
+        return self._fitting[key]
+
+    def _pairs(self, reader: Any, writer: Any) -> Iterator[Pair]:
+        stack = [(reader, writer, "")]
+        seen: set[tuple[object, object]] = set()
+        while stack and self._left > 0:
+            now, was, path = stack.pop()
+            key = (_identity(now), _identity(was))
+            if key in seen:
+                continue
+            seen.add(key)
+            self._left -= 1
+            pair = Pair(now, was, path, self._direction, self.fits)
+            yield pair
+            stack.extend(reversed(list(self._parts(pair))))
+
+
+def _identity(node: Any) -> object:
+    """Return what tells places apart: nodes that are made anew each time they are met have one."""
+    return node.place if hasattr(node, "place") else id(node)
+
+
+def _once(findings: Iterable[SchemaFinding]) -> list[SchemaFinding]:
+    """Leave out a union's or combination's finding where one of the same place says more."""
+    out = list(findings)
+    vague = {"SCH106", "SCH308"}
+    told = {f.path for f in out if f.rule not in vague and f.effect is Effect.INCOMPATIBLE}
+    return [
+        f
+        for f in out
+        if f.rule not in vague or not any(p == f.path or p.startswith(f"{f.path}.") for p in told)
+    ]

@@ -1,0 +1,71 @@
+"""Read a schema's text: which format it is in, and what it says."""
+
+from __future__ import annotations
+
+import json
+
+from headgate.errors import SchemaError
+from headgate.schemas.avro_schema import read_avro
+from headgate.schemas.json_schema import read_json, references_of
+from headgate.schemas.model import SchemaFormat, SchemaText, TopicSchema
+from headgate.schemas.protobuf_schema import imports_of, read_protobuf
+
+LONGEST = 8 << 20
+_AVRO_TYPES = frozenset(
+    ("null", "boolean", "int", "long", "float", "double", "bytes", "string", "record", "error")
+    + ("enum", "fixed", "array", "map")
+)
+_READERS = {
+    SchemaFormat.AVRO: read_avro,
+    SchemaFormat.PROTOBUF: read_protobuf,
+    SchemaFormat.JSON: read_json,
+}
+
+
+def read_schema(given: SchemaText) -> TopicSchema:
+    """Return the schema; SchemaError in one sentence where it can't be read.
+
+    Where the format is not told it is found by content, never by the file's name.
+    """
+    if len(given.text) > LONGEST:
+        raise SchemaError(f"{given.name} is larger than {LONGEST >> 20} MiB, which is no schema")
+    if not given.text.strip():
+        raise SchemaError(f"{given.name} is empty: an Avro, Protobuf or JSON schema was expected")
+    return _READERS[given.format or format_of(given.text, given.name)](given)
+
+
+def format_of(text: str, name: str) -> SchemaFormat:
+    """Return the format of a text: JSON is Avro or JSON Schema by its keys, the rest Protobuf."""
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        raise SchemaError(f"{name} is nested too deeply to be a schema") from None
+    except ValueError as error:
+        if text.lstrip()[:1] in ("{", "["):
+            raise SchemaError(f"{name} is broken JSON: {error}") from None
+        return SchemaFormat.PROTOBUF
+    if isinstance(data, (list, str)):
+        return SchemaFormat.AVRO
+    if isinstance(data, dict) and _is_avro(data):
+        return SchemaFormat.AVRO
+    if isinstance(data, (dict, bool)):
+        return SchemaFormat.JSON
+    raise SchemaError(f"{name} is neither an Avro, a Protobuf nor a JSON schema")
+
+
+def _is_avro(data: dict[str, object]) -> bool:
+    kind = data.get("type")
+    if isinstance(kind, (dict, list)) or "$schema" in data or "properties" in data:
+        return isinstance(kind, dict)
+    if kind in ("record", "error", "enum", "fixed", "map"):
+        return True
+    # `array`, `string`, `boolean` and `null` are words of both.
+    only_avro = kind in _AVRO_TYPES and kind not in ("array", "string", "boolean", "null")
+    return only_avro or (kind == "array" and isinstance(data.get("items"), str))
+
+
+def imported(text: str, form: SchemaFormat, name: str) -> tuple[str, ...]:
+    """Return the names of the files that a schema's text imports or refers to, in its order."""
+    if form is SchemaFormat.PROTOBUF:
+        return imports_of(text, name)
+    return references_of(text, name) if form is SchemaFormat.JSON else ()

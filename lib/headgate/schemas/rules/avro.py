@@ -1,0 +1,225 @@
+"""Rules about Avro: what a reader's schema makes of records that another schema wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.schemas.avro_schema import logical, type_name
+from headgate.schemas.model import Direction, Effect
+from headgate.schemas.rule import AVRO_SPEC, EVOLUTION, Breach, Pair, rule
+
+NAMED = ("record", "error", "enum", "fixed")
+UNIONS = ("union", "error_union")
+PROMOTED_TO = {
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+    "string": ("bytes",),
+    "bytes": ("string",),
+}
+
+
+def counterpart(field: Any, writer: Any) -> Any | None:
+    """Return the writer's field that a reader's field is read from: by name, then by alias."""
+    by_name = {f.name: f for f in writer.fields}
+    aliases = field.props.get("aliases") or ()
+    return next((by_name[n] for n in (field.name, *aliases) if n in by_name), None)
+
+
+def _kind(node: Any) -> str:
+    return "record" if node.type == "error" else str(node.type)
+
+
+def _same_kind(pair: Pair, *kinds: str) -> bool:
+    return _kind(pair.reader) == _kind(pair.writer) and _kind(pair.reader) in kinds
+
+
+@rule(
+    "SCH101",
+    AVRO_SPEC,
+    remedy="Keep the type, or add a field of another name for the new one.",
+)
+def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
+    """Avro only widens: int to long, float and double, long to float and double, float to double,
+    and string and bytes to each other. Every other pair of types fails when a record is read."""
+    reader, writer = pair.reader, pair.writer
+    if reader.type in UNIONS or writer.type in UNIONS or _kind(reader) == _kind(writer):
+        return
+    if reader.type not in PROMOTED_TO.get(writer.type, ()):
+        was, now = type_name(writer), type_name(reader)
+        yield Breach(pair.path, now, was, f"{now} cannot read {was}.")
+
+
+@rule(
+    "SCH102",
+    AVRO_SPEC,
+    remedy="Give the field a default (for one that may be missing: null, in a union with null).",
+)
+def field_without_default(pair: Pair) -> Iterator[Breach]:
+    """A reader fills a field that the record lacks with the field's default; without one it fails.
+    A field can only be added (for backward) or removed (for forward) where it has a default."""
+    if not _same_kind(pair, "record"):
+        return
+    for field in pair.reader.fields:
+        if not field.has_default and counterpart(field, pair.writer) is None:
+            path = f"{pair.path}.{field.name}" if pair.path else field.name
+            because = "It has no default, and the records that are read lack it."
+            yield Breach(path, type_name(field.type), None, because)
+
+
+@rule("SCH103", AVRO_SPEC, remedy="Keep the name, or give the new type the old full name as alias.")
+def name_changed(pair: Pair) -> Iterator[Breach]:
+    """Records, enums and fixed types are matched by name; a reader takes another name only where
+    it lists it among its aliases."""
+    if not _same_kind(pair, *NAMED):
+        return
+    reader, writer = pair.reader, pair.writer
+    aliases = reader.props.get("aliases") or ()
+    if reader.name != writer.name and writer.fullname not in _full(aliases, reader):
+        because = f"{reader.fullname} is not {writer.fullname}."
+        yield Breach(pair.path, reader.fullname, writer.fullname, because)
+
+
+def _full(aliases: Any, reader: Any) -> set[str]:
+    space = reader.fullname.rpartition(".")[0]
+    return {a if "." in a or not space else f"{space}.{a}" for a in aliases}
+
+
+@rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reader's enum a default symbol.")
+def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
+    """A reader fails at a symbol that its enum lacks, unless that enum has a default symbol."""
+    if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
+        reader, writer = pair.reader.symbols, pair.writer.symbols
+        because = f"The reader's enum lacks {', '.join(lost)}."
+        yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
+
+
+def _lost_symbols(pair: Pair) -> list[str]:
+    return [s for s in pair.writer.symbols if s not in pair.reader.symbols]
+
+
+def _enum_default(pair: Pair) -> str | None:
+    default = pair.reader.props.get("default") or (pair.reader.other_props or {}).get("default")
+    return default if default in pair.reader.symbols else None
+
+
+@rule("SCH105", AVRO_SPEC, remedy="Keep the size, or add a field with another fixed type.")
+def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
+    """A fixed type of another size cannot be read."""
+    if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
+        sizes = [f"{n.size} bytes" for n in (pair.reader, pair.writer)]
+        yield Breach(pair.path, sizes[0], sizes[1], "")
+
+
+@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the union that reads.")
+def union_branch_missing(pair: Pair) -> Iterator[Breach]:
+    """A reader must be able to read every branch of the union that was written: a branch that goes
+    (null above all) makes it fail at the records that have it."""
+    reader, writer = pair.reader, pair.writer
+    if reader.type not in UNIONS and writer.type not in UNIONS:
+        return
+    for branch in writer.schemas if writer.type in UNIONS else (writer,):
+        if not _reads(pair, branch):
+            was, now = type_name(branch), type_name(reader)
+            yield Breach(pair.path, now, type_name(writer), f"{now} cannot read {was}.")
+
+
+def _reads(pair: Pair, branch: Any) -> bool:
+    readers = pair.reader.schemas if pair.reader.type in UNIONS else (pair.reader,)
+    return any(pair.fits(r, branch) for r in readers)
+
+
+@rule(
+    "SCH111",
+    AVRO_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Keep the logical type, or add a field of another name for the new one.",
+)
+def logical_type_changed(pair: Pair) -> Iterator[Breach]:
+    """Registries compare the types beneath and no logical types: readers that know only one of
+    them take the same number for another time, date or amount."""
+    reader, writer = pair.reader, pair.writer
+    if reader.type in (*UNIONS, "record") or reader.type != writer.type:
+        return
+    was, now = logical(writer).strip(" ()"), logical(reader).strip(" ()")
+    if was != now:
+        yield Breach(pair.path, type_name(reader), type_name(writer), "")
+
+
+@rule("SCH112", EVOLUTION, Effect.SILENTLY_WRONG, remedy="Tell the readers, or keep the field.")
+def default_stands_in(pair: Pair) -> Iterator[Breach]:
+    """Readers with the old schema keep reading: they get the default in place of a value that
+    nobody writes any more, and nothing tells them."""
+    if pair.direction is not Direction.FORWARD or not _same_kind(pair, "record"):
+        return
+    for field in pair.reader.fields:
+        if field.has_default and counterpart(field, pair.writer) is None:
+            path = f"{pair.path}.{field.name}" if pair.path else field.name
+            yield Breach(path, type_name(field.type), None, "The field goes.")
+
+
+@rule("SCH113", AVRO_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the symbol in the reader's enum.")
+def symbol_becomes_default(pair: Pair) -> Iterator[Breach]:
+    """A reader takes the enum's default symbol for every symbol that it lacks."""
+    if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):
+        because = f"{', '.join(lost)} is read as {word}."
+        yield Breach(
+            pair.path, ", ".join(pair.reader.symbols), ", ".join(pair.writer.symbols), because
+        )
+
+
+AVRO = (
+    type_is_not_promoted,
+    field_without_default,
+    name_changed,
+    enum_symbol_missing,
+    fixed_size_changed,
+    union_branch_missing,
+    logical_type_changed,
+    default_stands_in,
+    symbol_becomes_default,
+)
+
+
+def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
+    """Yield what lies below a pair and is compared in its turn: (reader, writer, path)."""
+    reader, writer = pair.reader, pair.writer
+    if reader.type in UNIONS or writer.type in UNIONS:
+        yield from _nullable_parts(pair)
+        return
+    if _kind(reader) != _kind(writer):
+        return
+    match _kind(reader):
+        case "record":
+            for field in reader.fields:
+                if (other := counterpart(field, writer)) is not None:
+                    path = f"{pair.path}.{field.name}" if pair.path else field.name
+                    yield field.type, other.type, path
+        case "array":
+            yield reader.items, writer.items, f"{pair.path}[]"
+        case "map":
+            yield reader.values, writer.values, f"{pair.path}{{}}"
+
+
+def _nullable_parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
+    """Yield the branches that are of one kind where each side has one of it, beside null.
+
+    What is wrong inside such a pair is told where it is, and not only as a branch that is missing.
+    """
+    sides = [
+        [b for b in (n.schemas if n.type in UNIONS else (n,)) if b.type != "null"]
+        for n in (pair.reader, pair.writer)
+    ]
+    if all(len(side) == 1 for side in sides):
+        yield sides[0][0], sides[1][0], pair.path
+        return
+    for branch in sides[1]:
+        fitting = [r for r in sides[0] if _alike(r, branch)]
+        if len(fitting) == 1:
+            yield fitting[0], branch, pair.path
+
+
+def _alike(reader: Any, writer: Any) -> bool:
+    same = _kind(reader) == _kind(writer)
+    return same and (reader.type not in NAMED or reader.name == writer.name)

@@ -1,0 +1,24 @@
+"""The rule about the format itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.schemas.model import TopicSchema
+from headgate.schemas.rule import EVOLUTION, Breach, Pair, rule
+
+
+@rule("SCH001", EVOLUTION, remedy="Write the new format to a topic of its own.")
+def format_changed(pair: Pair) -> Iterator[Breach]:
+    """A reader of one format cannot read another one's bytes, and a registry refuses a version of
+    another format in a subject that checks compatibility."""
+    reader, writer = pair.reader, pair.writer
+    if (
+        isinstance(reader, TopicSchema)
+        and isinstance(writer, TopicSchema)
+        and reader.format is not writer.format
+    ):
+        yield Breach("", reader.format.value, writer.format.value, "")
+
+
+FORMATS = (format_changed,)

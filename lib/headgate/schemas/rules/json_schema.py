@@ -1,0 +1,350 @@
+"""Rules about JSON Schema: a reader's schema must accept every record that a writer's accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.schemas.json_schema import JsonNode, type_name, values_of
+from headgate.schemas.model import Effect
+from headgate.schemas.rule import JSON_RULES, Breach, Pair, rule
+
+CRITERIA = ("allOf", "anyOf", "oneOf")
+UPPER = ("maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties", "maxContains")
+LOWER = ("minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties", "minContains")
+SAME = ("pattern", "multipleOf", "uniqueItems", "contains", "propertyNames", "if", "then", "else")
+
+
+def _at(pair: Pair, name: str) -> str:
+    return f"{pair.path}.{name}" if pair.path else name
+
+
+def _plain(pair: Pair) -> tuple[JsonNode, JsonNode] | None:
+    """Return both sides where each is an object's schema that says something."""
+    reader, writer = pair.reader, pair.writer
+    if reader.accepts_all or writer.accepts_none or isinstance(writer.data, bool):
+        return None
+    return None if isinstance(reader.data, bool) else (reader, writer)
+
+
+def criterion_of(node: JsonNode) -> str | None:
+    """Return the keyword that combines schemas here, None where none does."""
+    return next((c for c in CRITERIA if node.branches(c)), None)
+
+
+def _shown(node: JsonNode) -> str:
+    return type_name(node)
+
+
+@rule("SCH301", JSON_RULES, remedy="Keep the old type among those that the reader accepts.")
+def type_narrowed(pair: Pair) -> Iterator[Breach]:
+    """A reader must accept every type that was written; integers are numbers, too."""
+    reader, writer = pair.reader, pair.writer
+    if reader.accepts_all or writer.accepts_none:
+        return
+    if reader.accepts_none or isinstance(writer.data, bool):
+        yield Breach(pair.path, _shown(reader), _shown(writer), "")
+        return
+    if (allowed := reader.types) is None or criterion_of(writer) in ("anyOf", "oneOf"):
+        return
+    written = writer.types
+    if written is None and values_of(writer) is not None:
+        return
+    accepted = allowed | ({"integer"} if "number" in allowed else frozenset())
+    if written is None or written - accepted:
+        yield Breach(pair.path, _shown(reader), _shown(writer), "")
+
+
+@rule("SCH302", JSON_RULES, remedy="Leave the property optional, or give it a default.")
+def property_required(pair: Pair) -> Iterator[Breach]:
+    """A reader that requires a property refuses the records that lack it; a default stands in."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    written = writer.properties
+    for name in reader.required - writer.required:
+        inner = reader.properties.get(name)
+        has_default = inner is not None and isinstance(inner.data, dict) and "default" in inner.data
+        # One that no property declares is a condition beside the properties.
+        if not has_default and (inner is None or name in written or not is_open(writer)):
+            yield Breach(_at(pair, name), "required", "optional" if name in written else None, "")
+
+
+def is_open(node: JsonNode) -> bool:
+    """Whether records may hold properties of any kind beside those that are declared."""
+    more = node.get("additionalProperties")
+    return more in (None, True) and not node.get("patternProperties")
+
+
+def _covering(node: JsonNode, name: str) -> JsonNode | None:
+    """Return the schema that a property falls under that is not declared, None for none."""
+    for pattern, inner in (node.get("patternProperties") or {}).items():
+        try:
+            if re.search(pattern, name):
+                return node.at(inner)
+        except (re.error, RecursionError):
+            continue
+    more = node.get("additionalProperties")
+    return node.at(more) if isinstance(more, dict) else None
+
+
+@rule(
+    "SCH303",
+    JSON_RULES,
+    remedy="Close the content model (additionalProperties: false) before properties are added, or"
+    " check in the other direction.",
+)
+def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
+    """The writer's schema let records hold any other property, so this one may be there already
+    with another type, and the reader refuses it then."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    for name, inner in reader.properties.items():
+        if name in writer.properties:
+            continue
+        if is_open(writer):
+            if not inner.accepts_all and _is_object(writer):
+                yield Breach(_at(pair, name), _shown(inner), None, "")
+        elif (cover := _covering(writer, name)) is not None and not pair.fits(inner, cover):
+            because = "Other properties were allowed with a type that the reader refuses."
+            yield Breach(_at(pair, name), _shown(inner), _shown(cover), because)
+
+
+def _is_object(node: JsonNode) -> bool:
+    return node.types is None or "object" in node.types
+
+
+@rule("SCH304", JSON_RULES, remedy="Keep the property, or let the reader accept additional ones.")
+def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
+    """A reader that accepts no other properties refuses records that still hold this one."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    for name, inner in writer.properties.items():
+        if name in reader.properties or is_open(reader) or inner.accepts_none:
+            continue
+        cover = _covering(reader, name)
+        if cover is None or not pair.fits(cover, inner):
+            yield Breach(_at(pair, name), None, _shown(inner), "")
+
+
+@rule("SCH305", JSON_RULES, remedy="Keep accepting additional properties and items.")
+def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
+    """A reader that accepts fewer additional properties or items refuses records that hold them."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    for key in ("additionalProperties", "additionalItems"):
+        now, was = reader.get(key), writer.get(key)
+        if now is False and was is not False:
+            yield Breach(_at(pair, key), "none", "any" if was in (None, True) else "some", "")
+        elif isinstance(now, dict) and was in (None, True) and not reader.at(now).accepts_all:
+            yield Breach(_at(pair, key), _shown(reader.at(now)), "any", "")
+
+
+@rule("SCH306", JSON_RULES, remedy="Only widen limits.")
+def limit_narrowed(pair: Pair) -> Iterator[Breach]:
+    """A reader with a narrower limit (length, range, count, pattern, multiple, uniqueness) refuses
+    values that were allowed when they were written."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    for key in (*UPPER, *LOWER, *SAME):
+        now, was = reader.get(key), writer.get(key)
+        if now is not None and now is not False and _narrower(key, now, was):
+            yield Breach(_at(pair, key), json.dumps(now), None if was is None else json.dumps(was),
+                         "")  # fmt: skip
+
+
+def _narrower(key: str, now: Any, was: Any) -> bool:
+    if was is None:
+        return True
+    if key in UPPER or key in LOWER:
+        if isinstance(now, bool) or isinstance(was, bool):
+            return bool(now != was)
+        return bool(now < was if key in UPPER else now > was)
+    if key == "multipleOf":
+        return not now or abs(was / now - round(was / now)) > 1e-9
+    return bool(now != was)
+
+
+@rule("SCH307", JSON_RULES, remedy="Keep every value; only add to an enum.")
+def values_narrowed(pair: Pair) -> Iterator[Breach]:
+    """A reader refuses the values that its enum or constant lacks."""
+    if not (both := _plain(pair)):
+        return
+    allowed, written = (values_of(n) for n in both)
+    if allowed is None:
+        return
+    if written is None or any(v not in allowed for v in written):
+        yield Breach(pair.path, _shown(both[0]), _shown(both[1]), "")
+
+
+@rule("SCH308", JSON_RULES, remedy="Keep every alternative of anyOf and oneOf; add none to allOf.")
+def combination_changed(pair: Pair) -> Iterator[Breach]:
+    """A reader must accept each alternative that was allowed (anyOf, oneOf), and may not ask for
+    more at once (allOf); registries also refuse most changes from one of them to another."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    now, was = criterion_of(reader), criterion_of(writer)
+    if now is None and was is None:
+        return
+    if not _combination_fits(pair, reader, writer, now, was):
+        yield Breach(pair.path, f"{now or _shown(reader)}", f"{was or _shown(writer)}", "")
+
+
+def _combination_fits(
+    pair: Pair, reader: JsonNode, writer: JsonNode, now: str | None, was: str | None
+) -> bool:
+    readers = reader.branches(now) if now else []
+    writers = writer.branches(was) if was else []
+    if now is None:
+        only = writers[0] if len(writers) == 1 else None
+        if was == "allOf":
+            return any(pair.fits(reader, w) for w in writers)
+        return only is not None and pair.fits(reader, only)
+    if was is None:
+        if now == "allOf":
+            return len(readers) == 1 and pair.fits(readers[0], writer)
+        return any(pair.fits(r, writer) for r in readers)
+    if not _criterion_fits(now, was, len(readers), len(writers)):
+        return False
+    if now == "allOf":
+        return len(readers) <= len(writers) and _matched(readers, writers, pair)
+    return len(readers) >= len(writers) and _matched(writers, readers, pair, swapped=True)
+
+
+def _criterion_fits(now: str, was: str, readers: int, writers: int) -> bool:
+    if now == was or now == "anyOf":
+        return True
+    return writers == 1 and (now == "oneOf" or readers == 1)
+
+
+def _matched(
+    each: list[JsonNode], among: list[JsonNode], pair: Pair, *, swapped: bool = False
+) -> bool:
+    """Whether each of the first can have a counterpart of its own among the second."""
+    taken: dict[int, int] = {}
+
+    def place(index: int, tried: set[int]) -> bool:
+        for other, node in enumerate(among):
+            ends = (node, each[index]) if swapped else (each[index], node)
+            if other in tried or not pair.fits(*ends):
+                continue
+            tried.add(other)
+            if other not in taken or place(taken[other], tried):
+                taken[other] = index
+                return True
+        return False
+
+    return all(place(i, set()) for i in range(len(each)))
+
+
+@rule("SCH309", JSON_RULES, remedy="Keep what depends on what; only loosen it.")
+def dependency_added(pair: Pair) -> Iterator[Breach]:
+    """A reader that asks for other properties where one is present refuses the records that have
+    that one alone."""
+    if not (both := _plain(pair)):
+        return
+    for key in ("dependencies", "dependentRequired", "dependentSchemas"):
+        now, was = (n.get(key) or {} for n in both)
+        for name, asked in now.items():
+            old = was.get(name)
+            if not _asks_less(asked, old):
+                yield Breach(_at(pair, f"{key}.{name}"), json.dumps(asked), json.dumps(old), "")
+
+
+def _asks_less(asked: Any, old: Any) -> bool:
+    if isinstance(asked, list) and isinstance(old, list):
+        return set(asked) <= set(old)
+    return bool(asked == old)
+
+
+@rule("SCH310", JSON_RULES, remedy="Exclude no more than before.")
+def exclusion_widened(pair: Pair) -> Iterator[Breach]:
+    """A reader that excludes more (`not`) refuses records that were allowed."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    if reader.get("not") is None:
+        return
+    now = reader.at(reader.get("not"))
+    was = None if writer.get("not") is None else writer.at(writer.get("not"))
+    if was is None or not pair.fits(was, now):
+        yield Breach(_at(pair, "not"), _shown(now), None if was is None else _shown(was), "")
+
+
+@rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check in the other direction.")
+def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
+    """Items by position: a reader refuses those that it newly restricts, and those that it no
+    longer knows where it accepts no additional ones."""
+    if not (both := _plain(pair)):
+        return
+    now, was = (tuple_items(n) for n in both)
+    reader, writer = both
+    open_reader, open_writer = (n.get("additionalItems") in (None, True) for n in both)
+    for index in range(len(was), len(now)):
+        if open_writer and not now[index].accepts_all:
+            yield Breach(f"{pair.path}[{index}]", _shown(now[index]), None, "")
+    for index in range(len(now), len(was)):
+        if not open_reader and not was[index].accepts_none:
+            yield Breach(f"{pair.path}[{index}]", None, _shown(was[index]), "")
+    if isinstance(reader.get("items"), (dict, bool)) and writer.get("items") is None:
+        items = reader.at(reader.get("items"))
+        if not items.accepts_all:
+            yield Breach(f"{pair.path}[]", _shown(items), "anything", "")
+
+
+def tuple_items(node: JsonNode) -> list[JsonNode]:
+    """Return the schemas of items by position."""
+    found = node.get("prefixItems") or node.get("items")
+    return [node.at(d) for d in found] if isinstance(found, list) else []
+
+
+@rule("SCH312", JSON_RULES, Effect.SILENTLY_WRONG, remedy="Keep the format, or add a property.")
+def format_changed(pair: Pair) -> Iterator[Breach]:
+    """Registries do not compare `format`: the same text is read as another kind of time, number
+    or name."""
+    if (both := _plain(pair)) and both[0].get("format") != both[1].get("format"):
+        now, was = (str(n.get("format") or "none") for n in both)
+        yield Breach(pair.path, now, was, "")
+
+
+JSON = (
+    type_narrowed,
+    property_required,
+    property_added_to_open_model,
+    property_removed_from_closed_model,
+    content_model_narrowed,
+    limit_narrowed,
+    values_narrowed,
+    combination_changed,
+    dependency_added,
+    exclusion_widened,
+    tuple_items_changed,
+    format_changed,
+)
+
+
+def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
+    """Yield the properties, items and additional properties that both sides have."""
+    if not (both := _plain(pair)):
+        return
+    reader, writer = both
+    written = writer.properties
+    for name, inner in reader.properties.items():
+        if name in written:
+            yield inner, written[name], _at(pair, name)
+    for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
+        now, was = reader.get(key), writer.get(key)
+        if not isinstance(now, (dict, bool)) or not isinstance(was, (dict, bool)):
+            continue
+        # An open or a closed model that changes is told where it is, not below.
+        if key == "items" or (isinstance(now, dict) and was is not True):
+            yield reader.at(now), writer.at(was), f"{pair.path}{mark}"
+    for index, (now, was) in enumerate(zip(tuple_items(reader), tuple_items(writer), strict=False)):
+        yield now, was, f"{pair.path}[{index}]"

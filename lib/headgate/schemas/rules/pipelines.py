@@ -1,0 +1,61 @@
+"""Rules about the pipelines that read a field which goes or changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from headgate.schemas.model import (
+    Effect,
+    FieldChange,
+    FieldChangeKind,
+    SchemaFinding,
+)
+from headgate.schemas.reads import Certainty, FieldRead
+from headgate.schemas.rule import Breach, Pair, rule
+
+SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
+
+
+@rule(
+    "SCH401",
+    SPARK,
+    Effect.SILENTLY_WRONG,
+    remedy="Change the pipeline first, or go on writing the field until it no longer reads it.",
+)
+def pipeline_reads_it(_: Pair) -> Iterable[Breach]:
+    """A registered pipeline reads this field. Without it from_json and get_json_object give null
+    and the query goes on; from_avro and from_protobuf fail or give null by their mode."""
+    return ()
+
+
+@rule("SCH402", SPARK, Effect.UNKNOWN, remedy="Find out before the field goes.")
+def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
+    """A registered pipeline reads this topic, and what it does with this field is not in its
+    evidence."""
+    return ()
+
+
+PIPELINES = (pipeline_reads_it, pipeline_may_read_it)
+
+
+def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[SchemaFinding]:
+    """Yield a finding for each pipeline that reads a field which went or changed its type."""
+    if change.kind is FieldChangeKind.ADDED:
+        return
+    for read in reads:
+        if read.certainty is Certainty.NO:
+            continue
+        certain = read.certainty is Certainty.DEFINITE
+        chosen = pipeline_reads_it if certain else pipeline_may_read_it
+        yield SchemaFinding(
+            rule=chosen.code,
+            effect=chosen.effect,
+            path=change.path,
+            before=change.before,
+            after=change.after,
+            why=f"{read.sentence} {chosen.why}",
+            remedy=chosen.remedy,
+            source=chosen.source,
+            pipeline=read.pipeline,
+            question=None if certain else read.question,
+        )

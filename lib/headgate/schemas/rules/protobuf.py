@@ -1,0 +1,307 @@
+"""Rules about Protobuf: fields are matched by number, types by what they look like on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.schemas.model import Direction, Effect
+from headgate.schemas.protobuf_schema import ProtoEnum, ProtoField, ProtoFile, ProtoMessage, root
+from headgate.schemas.rule import PROTOBUF_RULES, PROTOBUF_SPEC, Breach, Pair, rule
+
+VARINT = "a number"
+GROUPS = {
+    **dict.fromkeys(("int32", "int64", "uint32", "uint64", "bool"), VARINT),
+    **dict.fromkeys(("sint32", "sint64"), "a zigzag number"),
+    **dict.fromkeys(("string", "bytes"), "text or bytes"),
+    **dict.fromkeys(("fixed32", "sfixed32"), "four bytes"),
+    **dict.fromkeys(("fixed64", "sfixed64"), "eight bytes"),
+    "float": "a float",
+    "double": "a double",
+}
+BITS = {"int64": 64, "uint64": 64, "sint64": 64, "int32": 32, "uint32": 32, "sint32": 32, "bool": 1}
+ENUM_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A message in its file."""
+
+    file: ProtoFile
+    message: ProtoMessage
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """What tells messages apart."""
+        return id(self.file), self.message.name
+
+    def group(self, kind: str) -> str:
+        """Return what a type looks like on the wire."""
+        if kind in GROUPS:
+            return GROUPS[kind]
+        return VARINT if self.is_enum(kind) else "a message"
+
+    def is_enum(self, kind: str) -> bool:
+        """Whether the name is an enum's."""
+        return isinstance(self.file.known.get(kind), ProtoEnum)
+
+    def bits(self, kind: str) -> int | None:
+        """Return how wide a number is, None for what is no integer."""
+        return ENUM_BITS if self.is_enum(kind) else BITS.get(kind)
+
+
+def _sides(pair: Pair) -> tuple[Side, Side] | None:
+    both = isinstance(pair.reader, Side) and isinstance(pair.writer, Side)
+    return (pair.reader, pair.writer) if both else None
+
+
+def _files(pair: Pair) -> tuple[ProtoFile, ProtoFile] | None:
+    both = isinstance(pair.reader, ProtoFile) and isinstance(pair.writer, ProtoFile)
+    return (pair.reader, pair.writer) if both else None
+
+
+def _path(pair: Pair, name: str) -> str:
+    return f"{pair.path}.{name}" if pair.path else name
+
+
+def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
+    """Yield the fields that have one number on both sides."""
+    if sides := _sides(pair):
+        reader, writer = sides
+        written = writer.message.by_number()
+        for f in reader.message.fields:
+            if f.number in written:
+                yield reader, f, writer, written[f.number]
+
+
+@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even where nothing uses it any more.")
+def message_removed(pair: Pair) -> Iterator[Breach]:
+    """A reader must know every message that was written: registries allow new messages, and none
+    to be removed or to get another name."""
+    if not (files := _files(pair)):
+        return
+    reader, writer = files
+    known = {reader.local(n) for n in reader.known}
+    for message in writer.messages:
+        name = writer.local(message.name)
+        if name not in known and "." not in name:
+            yield Breach(name, None, f"message {name}", f"The reader has no message {name}.")
+        elif name not in known:
+            yield Breach(name, None, f"message {name}", f"The reader has no nested message {name}.")
+
+
+@rule("SCH202", PROTOBUF_SPEC, remedy="Give the new field a number of its own; reserve the old.")
+def wire_type_changed(pair: Pair) -> Iterator[Breach]:
+    """Only types that look alike on the wire may replace each other: the plain integers, bool and
+    enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64."""
+    for reader, f, writer, other in _shared(pair):
+        was, now = _looks(writer, other), _looks(reader, f)
+        if was != now:
+            because = f"Number {f.number} is {now} to the reader and was written as {was}."
+            yield Breach(_path(pair, f.name), f.shown, other.shown, because)
+
+
+def _looks(side: Side, f: ProtoField) -> str:
+    return "a map" if f.key else side.group(f.type)
+
+
+@rule("SCH203", PROTOBUF_RULES, remedy="Keep the message's name, or add a field of another number.")
+def message_type_changed(pair: Pair) -> Iterator[Breach]:
+    """A field of another message type is read as that message: numbers that both have are taken
+    for each other, so registries refuse it."""
+    for reader, f, writer, other in _shared(pair):
+        if _looks(reader, f) != _looks(writer, other) or reader.group(f.type) != "a message":
+            continue
+        if reader.file.local(f.type) != writer.file.local(other.type):
+            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+
+
+@rule("SCH204", PROTOBUF_SPEC, remedy="Never add or remove a required field; make it optional.")
+def required_field(pair: Pair) -> Iterator[Breach]:
+    """A message that lacks a required field of its reader cannot be parsed at all, and registries
+    let no required field come or go."""
+    if not (sides := _sides(pair)):
+        return
+    reader, writer = (s.message for s in sides)
+    for f in reader.fields:
+        if f.label == "required" and f.number not in writer.by_number():
+            yield Breach(_path(pair, f.name), f.shown, None, "The reader requires it.")
+    for f in writer.fields:
+        if f.label == "required" and f.number not in reader.by_number():
+            yield Breach(_path(pair, f.name), None, f.shown, "It was required.")
+
+
+@rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
+def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
+    """Of the fields of a oneof a reader keeps the last that was written: several fields that were
+    independent, or one put into a oneof that exists, lose values."""
+    if not (sides := _sides(pair)):
+        return
+    written = sides[1].message.by_number()
+    oneofs: dict[str, list[ProtoField]] = {}
+    for f in sides[0].message.fields:
+        if f.oneof and f.number in written:
+            oneofs.setdefault(f.oneof, []).append(f)
+    for name, fields in oneofs.items():
+        moved = [f.name for f in fields if written[f.number].oneof is None]
+        if len(moved) > 1 or (moved and len(fields) > len(moved)):
+            because = f"{', '.join(moved)} moved into it."
+            yield Breach(_path(pair, name), f"oneof {name}", "fields outside a oneof", because)
+
+
+@rule("SCH206", PROTOBUF_RULES, remedy="Keep the field in its oneof; mark it deprecated.")
+def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
+    """A reader without a field of a oneof sees the oneof empty where that field was written."""
+    if not (sides := _sides(pair)):
+        return
+    reader, writer = (s.message for s in sides)
+    kept = {f.oneof for f in reader.fields}
+    for f in writer.fields:
+        if f.oneof in kept and f.oneof and f.number not in reader.by_number():
+            yield Breach(_path(pair, f.name), None, f.shown, f"It was in oneof {f.oneof}.")
+
+
+@rule("SCH207", PROTOBUF_RULES, remedy="Keep the package.")
+def package_changed(pair: Pair) -> Iterator[Breach]:
+    """Messages are known by package and name: readers that look one up by its full name, such as
+    `Any` and generated code, do not find it."""
+    if (files := _files(pair)) and files[0].package != files[1].package:
+        yield Breach("", files[0].package, files[1].package, "")
+
+
+@rule(
+    "SCH211",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Keep writing the field until nothing reads it; then reserve its number and its name.",
+)
+def default_stands_in(pair: Pair) -> Iterator[Breach]:
+    """Readers with the old schema keep reading: Protobuf gives them zero, an empty text or an
+    empty list for a field that nobody writes any more, and nothing tells them."""
+    if pair.direction is not Direction.FORWARD or not (sides := _sides(pair)):
+        return
+    written = sides[1].message.by_number()
+    for f in sides[0].message.fields:
+        if f.number not in written and f.label != "required":
+            yield Breach(_path(pair, f.name), f.shown, None, "The field goes.")
+
+
+@rule(
+    "SCH212",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Give a field of another meaning a number of its own; reserve the old one.",
+)
+def number_reused(pair: Pair) -> Iterator[Breach]:
+    """The name is not on the wire: a reader takes the number's value for its own field, and
+    whatever reads by name (JSON, Spark's from_protobuf) loses it."""
+    for _, f, _, other in _shared(pair):
+        if f.name != other.name:
+            because = f"Number {f.number} is {f.name} here and {other.name} there."
+            yield Breach(_path(pair, f.name), f.name, other.name, because)
+
+
+@rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
+def number_is_cut(pair: Pair) -> Iterator[Breach]:
+    """A reader of a narrower integer cuts what does not fit into it, or takes large numbers for
+    negative ones; it does not fail."""
+    for reader, f, writer, other in _shared(pair):
+        if f.key or other.key or _looks(reader, f) != _looks(writer, other):
+            continue
+        narrow, wide = reader.bits(f.type), writer.bits(other.type)
+        unsigned = [t.startswith("u") for t in (f.type, other.type)]
+        if narrow and wide and (narrow < wide or (unsigned[0] != unsigned[1] and narrow == wide)):
+            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+
+
+@rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field of another number.")
+def repeated_changed(pair: Pair) -> Iterator[Breach]:
+    """A reader of one value takes the last of many, and loses packed numbers altogether; nothing
+    tells it."""
+    for reader, f, writer, other in _shared(pair):
+        if f.key or other.key or _looks(reader, f) != _looks(writer, other):
+            continue
+        if (f.label == "repeated") != (other.label == "repeated"):
+            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+
+
+@rule("SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every value and its number.")
+def enum_value_changed(pair: Pair) -> Iterator[Breach]:
+    """An enum's numbers are on the wire, its names are not: a reader without the number sees an
+    unknown value (the first one, in proto2), one with another name for it sees that name."""
+    if not (files := _files(pair)):
+        return
+    reader, writer = files
+    readers = {reader.local(e.name): e for e in reader.enums}
+    for enum in writer.enums:
+        name = writer.local(enum.name)
+        if name in readers:
+            yield from _enum_breaches(name, readers[name], enum)
+
+
+def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[Breach]:
+    known: dict[int, list[str]] = {}
+    for word, number in reader.values.items():
+        known.setdefault(number, []).append(word)
+    for word, number in writer.values.items():
+        if number not in known:
+            yield Breach(f"{name}.{word}", None, f"{word} = {number}", "The reader lacks it.")
+        elif word not in known[number]:
+            now = f"{known[number][0]} = {number}"
+            yield Breach(f"{name}.{word}", now, f"{word} = {number}", "")
+
+
+@rule(
+    "SCH216",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Take another number and another name; keep those that are reserved.",
+)
+def reserved_is_used(pair: Pair) -> Iterator[Breach]:
+    """A number or a name was reserved because records with its old meaning may still be there."""
+    if not (sides := _sides(pair)):
+        return
+    # What the old version reserved must not come back in the new one, whoever reads.
+    old, new = sides[::-1] if pair.direction is Direction.BACKWARD else sides
+    for f in new.message.fields:
+        if old.message.reserves(f.number) or f.name in old.message.reserved_names:
+            shown = f"{f.name} = {f.number}"
+            breach = (
+                (shown, "reserved") if pair.direction is Direction.BACKWARD else ("reserved", shown)
+            )
+            yield Breach(_path(pair, f.name), *breach, "")
+
+
+PROTOBUF = (
+    message_removed,
+    wire_type_changed,
+    message_type_changed,
+    required_field,
+    fields_moved_into_oneof,
+    oneof_field_removed,
+    package_changed,
+    default_stands_in,
+    number_reused,
+    number_is_cut,
+    repeated_changed,
+    enum_value_changed,
+    reserved_is_used,
+)
+
+
+def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
+    """Yield the messages that both files know, by their name without the package."""
+    if not (files := _files(pair)):
+        return
+    reader, writer = files
+    known = {reader.local(m.name): m for m in _messages(reader)}
+    for message in _messages(writer):
+        name = writer.local(message.name)
+        if name in known:
+            path = "" if message is root(writer) else name
+            yield Side(reader, known[name]), Side(writer, message), path
+
+
+def _messages(file: ProtoFile) -> Iterator[ProtoMessage]:
+    return (m for m in file.known.values() if isinstance(m, ProtoMessage))
