@@ -14,6 +14,7 @@ from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
 from headgate.compat.rules import RULES
 from headgate.compat.spark_version import judged_version
+from headgate.compat.streams.compare import compare_streams
 from headgate.compat.timing import output_mode
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
@@ -31,10 +32,12 @@ def compare(
     """Return findings (worst first), changes and matches; pure, so a page may call it any time.
 
     `cluster` is Kafka as it is now; None where nobody was asked: what only it knows stays open.
-    `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Versions of different engines,
-    or of engines other than Spark, get `unknown` with its question.
+    `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Kafka Streams has rules of its
+    own. Versions of different engines, and consumer groups, get `unknown` with its question.
     """
     declared = read_renames(renames, before, after)
+    if before.engine is after.engine is Engine.KAFKA_STREAMS:
+        return compare_streams(before, after, declared, cluster)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
     before, after = counted(before), counted(after)

@@ -1,4 +1,4 @@
-"""Comparisons that no rule covers yet: the answer is a question, or nothing differs."""
+"""Comparisons that no rule can decide: of two engines, and of plain consumer groups."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ def _two_engines(before: Version, after: Version) -> Finding:
 
 def _not_covered(version: Version) -> Finding:
     return Finding(
-        rule="KST000",
+        rule="EVD004",
         outcome=Outcome.UNKNOWN,
-        why="Serdes, window sizes, aggregator logic and configuration are in no description of a "
-        "topology, and equal descriptions were measured to go silently wrong.",
-        source="measured on Kafka Streams 4.3.1",
-        question="Did serdes, window sizes, aggregator logic, store names or configuration change?",
-        remedy="Rehearse the upgrade on a copy, or reset and replay.",
+        why="A plain consumer group keeps offsets and nothing else that evidence could show: what it "
+        "does with the records is in its code alone.",
+        source="the evidence itself",
+        before=version.name,
+        question="Does the new version read the same topics, and does it need what was read before?",
+        remedy="Compare the group's committed offsets with what the new version must process.",
     )

@@ -116,12 +116,35 @@ class Change:
     what: str
 
 
+class UpgradeWay(StrEnum):
+    """How a new version of a Kafka Streams application gets into place.
+
+    ROLLING: one instance after the other. OFFLINE: all stopped at once, nothing lost. RESET: the
+    state must be made anew, or the change taken back. UNKNOWN: it depends on a question.
+    """
+
+    ROLLING = "rolling"
+    OFFLINE = "offline"
+    RESET = "reset"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The way of an upgrade, its steps in order, and why no easier one will do."""
+
+    way: UpgradeWay
+    steps: tuple[str, ...]
+    why: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The answer: findings worst first, changes, and which node became which.
 
     `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`, and
-    the moment at which Kafka was looked at, where it was.
+    the moment at which Kafka was looked at, where it was. `upgrade` is None where an engine has
+    but one way.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -129,6 +152,7 @@ class Report:
     matches: Mapping[str, str] = field(default_factory=dict)
     judged_for: str = ""
     warnings: tuple[str, ...] = ()
+    upgrade: Upgrade | None = None
 
     @property
     def outcome(self) -> Outcome:

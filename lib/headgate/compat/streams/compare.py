@@ -1,0 +1,80 @@
+"""Compare two versions of a Kafka Streams application: what the engine does when the new one starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headgate.compat.changes import changes
+from headgate.compat.match import match_nodes
+from headgate.compat.renames import Renames
+from headgate.compat.report import Finding, Report
+from headgate.compat.streams.rule import StreamsComparison, StreamsRule
+from headgate.compat.streams.rules import RULES
+from headgate.compat.streams.upgrade import way_of_upgrade
+from headgate.model.cluster import Cluster
+from headgate.model.streams import StreamsApplication
+from headgate.model.version import Version
+
+MEASURED_ON = "4.3.1"
+
+
+def compare_streams(
+    before: Version,
+    after: Version,
+    renames: Renames,
+    cluster: Cluster | None,
+    rules: Sequence[StreamsRule] = RULES,
+) -> Report:
+    """Return findings (worst first), changes, matches and the way of the upgrade; pure.
+
+    The verdict is for an upgrade with every instance stopped; whether a rolling bounce will do
+    stands in `upgrade`. `cluster` is Kafka as it is now, None where nobody was asked.
+    """
+    c = _comparison(before, after, renames, cluster)
+    found = sorted((f for rule in rules for f in rule.run(c)), key=lambda f: -f.outcome)
+    nodes = match_nodes(before.topology, after.topology, _anchors(c), declared=renames.nodes)
+    return Report(
+        findings=tuple(found),
+        changes=changes(before, after, nodes, renames.nodes),
+        matches=nodes.pairs,
+        judged_for=f"kafka-streams {after.engine_version or MEASURED_ON}",
+        warnings=tuple(_warnings(c, found)),
+        upgrade=way_of_upgrade(c, found),
+    )
+
+
+def _comparison(
+    before: Version, after: Version, renames: Renames, cluster: Cluster | None
+) -> StreamsComparison:
+    return StreamsComparison(
+        before=before,
+        after=after,
+        old=before.streams or StreamsApplication(),
+        new=after.streams or StreamsApplication(),
+        renames=renames,
+        cluster=cluster,
+    )
+
+
+def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
+    """Yield the nodes of stores of one meaning and of those who fill them."""
+    for pair in c.stores:
+        if pair.before is None or pair.after is None:
+            continue
+        yield pair.where.before, pair.where.after
+        old, new = c.flow_before.users(pair.before), c.flow_after.users(pair.after)
+        if old and new:
+            yield c.flow_before.nodes[old[0]].node, c.flow_after.nodes[new[0]].node
+
+
+def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
+    if c.old.described and c.old.internal is None:
+        yield (
+            "The old version's internal topics are not in the evidence: numbers of partitions and "
+            "logging were not judged."
+        )
+    for side, app in (("old", c.old), ("new", c.new)):
+        if not app.config:
+            yield f"The {side} version's configuration is not in the evidence."
+    if not c.after.engine_version:
+        yield f"No evidence names the version of Kafka Streams; judged by what {MEASURED_ON} does."

@@ -1,0 +1,168 @@
+"""The graph of one Kafka Streams application by the description's names, across its repartitions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from headgate.model.streams import StreamsApplication, StreamsProcessor, StreamsStore
+
+Key = tuple[str, str]
+"""A processor: the named topology it is of (empty: the only one), and its name."""
+
+UNREAD = frozenset({"processor", "stateful_processor", "unknown"})
+"""Operators that the description's names don't tell."""
+
+
+class Numbers:
+    """Gives equal things equal numbers; shared by both versions, so that numbers compare."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, thing: Hashable) -> int:
+        """Return the thing's number."""
+        return self._known.setdefault(thing, len(self._known))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Processors with their neighbours; a repartition's source follows the repartition's sinks."""
+
+    app: StreamsApplication
+    numbers: Numbers = field(default_factory=Numbers)
+
+    @cached_property
+    def nodes(self) -> Mapping[Key, StreamsProcessor]:
+        """All processors by key."""
+        return {_key(p): p for p in self.app.processors}
+
+    @cached_property
+    def above(self) -> Mapping[Key, tuple[Key, ...]]:
+        """What feeds each processor."""
+        found = {k: [(k[0], n) for n in p.predecessors] for k, p in self.nodes.items()}
+        for repartition in self.app.repartitions:
+            for topology in {k[0] for k in self.nodes}:
+                sinks = [(topology, s) for s in repartition.sinks if (topology, s) in self.nodes]
+                for source in repartition.sources:
+                    if (topology, source) in found:
+                        found[topology, source].extend(sinks)
+        return {k: tuple(n for n in names if n in self.nodes) for k, names in found.items()}
+
+    @cached_property
+    def below(self) -> Mapping[Key, tuple[Key, ...]]:
+        """What each processor feeds."""
+        found: dict[Key, list[Key]] = {k: [] for k in self.nodes}
+        for key, names in self.above.items():
+            for name in names:
+                found[name].append(key)
+        return {k: tuple(v) for k, v in found.items()}
+
+    @cached_property
+    def ways_up(self) -> Mapping[Key, int]:
+        """A number for each processor, equal where it and everything above it do the same."""
+        return self._ways(self.above, self.below)
+
+    @cached_property
+    def ways_down(self) -> Mapping[Key, int]:
+        """A number for each processor, equal where everything below it does the same."""
+        return self._ways(self.below, self.above)
+
+    @cached_property
+    def inputs(self) -> Mapping[Key, frozenset[str]]:
+        """The outside topics and patterns that reach each processor."""
+        return self._reaching(self.above, self.below, "source")
+
+    @cached_property
+    def outputs(self) -> Mapping[Key, frozenset[str]]:
+        """The outside topics that each processor reaches."""
+        return self._reaching(self.below, self.above, "sink")
+
+    @cached_property
+    def ends(self) -> Mapping[Key, frozenset[str]]:
+        """Outside topics of each source and sink; an extractor's class stands for its topics."""
+        found: dict[Key, frozenset[str]] = {}
+        by_name = {k[1]: k for k in self.nodes}
+        for s in self.app.sources:
+            if s.processor in by_name:
+                found[by_name[s.processor]] = frozenset(s.topics or (f"/{s.pattern}/",))
+        for t in self.app.sinks:
+            if t.processor in by_name:
+                found[by_name[t.processor]] = frozenset({t.topic or f"{t.extractor}()"})
+        return found
+
+    def word(self, key: Key) -> str:
+        """What a processor does; by its own name where the names don't tell."""
+        operator = self.nodes[key].operator
+        return f"{operator} {key[1]}" if operator in UNREAD else operator
+
+    def users(self, store: StreamsStore) -> tuple[Key, ...]:
+        """Return the processors that use a store, its writer first."""
+        keys = [(store.topology or "", name) for name in store.processors]
+        return tuple(sorted((k for k in keys if k in self.nodes), key=self._writes_first))
+
+    def _writes_first(self, key: Key) -> tuple[bool, int, str]:
+        p = self.nodes[key]
+        return p.operator not in _WRITERS, p.number if p.number is not None else 1 << 40, key[1]
+
+    def _order(
+        self, inputs: Mapping[Key, tuple[Key, ...]], outputs: Mapping[Key, tuple[Key, ...]]
+    ) -> Iterator[Key]:
+        """Yield every processor after its inputs; what is on a cycle comes last."""
+        waiting = {k: len(inputs[k]) for k in self.nodes}
+        ready = deque(k for k, n in waiting.items() if not n)
+        done: set[Key] = set()
+        while ready:
+            key = ready.popleft()
+            done.add(key)
+            yield key
+            for other in outputs[key]:
+                waiting[other] -= 1
+                if not waiting[other]:
+                    ready.append(other)
+        yield from (k for k in self.nodes if k not in done)
+
+    def _ways(
+        self, inputs: Mapping[Key, tuple[Key, ...]], outputs: Mapping[Key, tuple[Key, ...]]
+    ) -> dict[Key, int]:
+        found: dict[Key, int] = {}
+        for key in self._order(inputs, outputs):
+            behind = tuple(sorted(found.get(k, -1) for k in inputs[key]))
+            thing = (self.word(key), self.ends.get(key, frozenset()), behind)
+            found[key] = self.numbers.of(thing)
+        return found
+
+    def _reaching(
+        self,
+        inputs: Mapping[Key, tuple[Key, ...]],
+        outputs: Mapping[Key, tuple[Key, ...]],
+        kind: str,
+    ) -> dict[Key, frozenset[str]]:
+        found: dict[Key, frozenset[str]] = {}
+        for key in self._order(inputs, outputs):
+            own = self.ends.get(key, frozenset()) if self.nodes[key].kind == kind else frozenset()
+            found[key] = own.union(*(found.get(k, frozenset()) for k in inputs[key]))
+        return found
+
+
+_WRITERS = frozenset(
+    {
+        "aggregate",
+        "reduce",
+        "cogroup_aggregate",
+        "join_window",
+        "table_source",
+        "to_table",
+        "suppress",
+        "foreign_key_subscription",
+        "table_table_join_merge",
+        "materialize",
+    }
+)
+"""Operators that fill a store of their own; joins read the stores of others."""
+
+
+def _key(p: StreamsProcessor) -> Key:
+    return p.topology or "", p.name

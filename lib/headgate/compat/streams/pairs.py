@@ -1,0 +1,172 @@
+"""Which state store of one version means what a store of the other means, whatever it is called.
+
+The engine looks a store up by its name alone. What a store means is what fills it, from which
+topics, and what is made of it; where that moved to another name, the engine goes wrong in silence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from headgate.compat.report import Where
+from headgate.compat.streams.flow import Flow, Key
+from headgate.model.streams import StreamsStore
+
+_FAMILIES: tuple[tuple[str, frozenset[str]], ...] = (
+    ("aggregate", frozenset({"aggregate", "reduce", "cogroup_aggregate"})),
+    ("join", frozenset({"join_window", "stream_join", "stream_outer_join", "stream_join_merge"})),
+    ("table", frozenset({"table_source", "to_table", "materialize", "map_values", "filter"})),
+)
+_SAME_INPUTS, _SOME_INPUTS, _SAME_WAY_UP = 3.0, 1.5, 6.0
+_SAME_WAY_DOWN, _SAME_NEXT, _SAME_OUTPUTS = 4.0, 2.0, 1.0
+_SAME_USERS, _SAME_GIVEN_NAME, _SAME_NAME = 1.0, 3.0, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What fills a store and what is made of it, in numbers and words that don't depend on names.
+
+    `family` groups operators that may replace one another, `given` is the name that the code gave
+    to the operator, None where it is generated.
+    """
+
+    family: str
+    users: tuple[str, ...]
+    up: int
+    down: int
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    next: tuple[str, ...]
+    given: str | None
+
+    @property
+    def whole(self) -> tuple[object, ...]:
+        """All that tells two stores apart; equal for twins."""
+        return self.users, self.up, self.down
+
+
+@dataclass(frozen=True, slots=True)
+class StorePair:
+    """Two stores of one meaning, or one that has no counterpart. `declared`: somebody said so."""
+
+    before: StreamsStore | None
+    after: StreamsStore | None
+    declared: bool = False
+
+    @property
+    def where(self) -> Where:
+        """The nodes of both."""
+        return Where(
+            self.before.node if self.before else None, self.after.node if self.after else None
+        )
+
+
+def meaning(flow: Flow, store: StreamsStore) -> Meaning | None:
+    """Return what a store means; None where no described processor uses it."""
+    users = flow.users(store)
+    if not users:
+        return None
+    first = users[0]
+    words = tuple(sorted(flow.word(k) for k in users))
+    return Meaning(
+        family=_family(flow.word(first)),
+        users=words,
+        up=flow.ways_up[first],
+        down=flow.ways_down[first],
+        inputs=flow.inputs[first],
+        outputs=flow.outputs[first],
+        next=following(flow, first),
+        given=None if flow.nodes[first].is_generated else first[1],
+    )
+
+
+def following(flow: Flow, key: Key) -> tuple[str, ...]:
+    """Return what directly follows an operator, `toStream` skipped: it changes nothing."""
+    found: list[str] = []
+    for child in flow.below[key]:
+        word = flow.word(child)
+        found.extend(following(flow, child) if word == "to_stream" else [word])
+    return tuple(sorted(found))
+
+
+def _family(word: str) -> str:
+    return next((name for name, words in _FAMILIES if word in words), word)
+
+
+def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[StorePair, ...]:
+    """Pair the stores of two versions: as declared, by a name that the code gave, by meaning.
+
+    Stores that only one version has stand alone. Every store is in exactly one pair.
+    """
+    left = {(s.topology, s.name): s for s in old.app.stores}
+    right = {(s.topology, s.name): s for s in new.app.stores}
+    pairs: list[StorePair] = []
+    for key in list(left):
+        target = (key[0], renamed.get(key[1], ""))
+        if target in right:
+            pairs.append(StorePair(left.pop(key), right.pop(target), declared=True))
+    for key in [k for k, s in left.items() if k in right and not s.is_generated]:
+        pairs.append(StorePair(left.pop(key), right.pop(key)))
+    for was, now in _by_meaning(old, new, list(left.values()), list(right.values())):
+        left.pop((was.topology, was.name))
+        right.pop((now.topology, now.name))
+        pairs.append(StorePair(was, now))
+    pairs.extend(StorePair(s, None) for s in left.values())
+    pairs.extend(StorePair(None, s) for s in right.values())
+    return tuple(pairs)
+
+
+def _by_meaning(
+    old: Flow, new: Flow, left: Sequence[StreamsStore], right: Sequence[StreamsStore]
+) -> Iterator[tuple[StreamsStore, StreamsStore]]:
+    """Yield pairs, the most alike first; of equally alike ones, those of one name, then in order."""
+    meant = {id(s): m for s in left if (m := meaning(old, s))}
+    means = {id(s): m for s in right if (m := meaning(new, s))}
+    by_family: dict[str, list[tuple[int, StreamsStore]]] = defaultdict(list)
+    for place, s in enumerate(right):
+        if id(s) in means:
+            by_family[means[id(s)].family].append((place, s))
+    scored = [
+        (-alike, abs(i - j), i, j)
+        for i, b in enumerate(left)
+        if id(b) in meant
+        for j, a in by_family[meant[id(b)].family]
+        if (alike := likeness(meant[id(b)], means[id(a)], b.name == a.name))
+    ]
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    for _, _, i, j in sorted(scored):
+        if i not in taken_left and j not in taken_right:
+            taken_left.add(i)
+            taken_right.add(j)
+            yield left[i], right[j]
+
+
+def likeness(was: Meaning, now: Meaning, same_name: bool) -> float:
+    """Return how alike two stores' meanings are; 0 where nothing that fills them is the same."""
+    if was.family != now.family or not was.inputs & now.inputs:
+        return 0.0
+    up = _SAME_INPUTS if was.inputs == now.inputs else _SOME_INPUTS
+    score = _SAME_WAY_UP if was.up == now.up else up
+    if was.down == now.down:
+        score += _SAME_WAY_DOWN
+    else:
+        score += _SAME_NEXT * (was.next == now.next)
+        score += _SAME_OUTPUTS * (was.outputs == now.outputs)
+    score += _SAME_USERS * (was.users == now.users)
+    score += _SAME_GIVEN_NAME * (was.given is not None and was.given == now.given)
+    return score + _SAME_NAME * same_name
+
+
+def twins(flow: Flow, store: StreamsStore) -> tuple[StreamsStore, ...]:
+    """Return the other stores of one version that mean just the same."""
+    mine = meaning(flow, store)
+    if mine is None:
+        return ()
+    return tuple(
+        s
+        for s in flow.app.stores
+        if s != store and (m := meaning(flow, s)) and m.whole == mine.whole
+    )

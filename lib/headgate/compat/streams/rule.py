@@ -1,0 +1,126 @@
+"""The shape of a rule for Kafka Streams, and what a rule sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from headgate.compat.renames import Renames
+from headgate.compat.report import Finding
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.flow import Flow, Numbers
+from headgate.compat.streams.pairs import StorePair, pair_stores
+from headgate.model.cluster import Cluster, Group
+from headgate.model.streams import InternalTopic, StreamsApplication, StreamsStore
+from headgate.model.version import Version
+
+MEASURED = "measured on Kafka Streams 4.3.1"
+STREAMS_EXCEPTION = "org.apache.kafka.streams.errors.StreamsException"
+TOPOLOGY_EXCEPTION = "org.apache.kafka.streams.errors.TopologyException"
+STATE_EXCEPTION = "org.apache.kafka.streams.errors.ProcessorStateException"
+CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
+
+
+@dataclass(frozen=True)
+class StreamsComparison:
+    """Two versions of an application with their stores paired; rules read it and nothing else.
+
+    `old` and `new` are the facts of both, `cluster` is Kafka as it is now, None where it was not
+    asked.
+    """
+
+    before: Version
+    after: Version
+    old: StreamsApplication
+    new: StreamsApplication
+    renames: Renames = Renames()
+    cluster: Cluster | None = None
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        return Numbers()
+
+    @cached_property
+    def flow_before(self) -> Flow:
+        """The old version's graph."""
+        return Flow(self.old, self._numbers)
+
+    @cached_property
+    def flow_after(self) -> Flow:
+        """The new version's graph."""
+        return Flow(self.new, self._numbers)
+
+    @cached_property
+    def stores(self) -> tuple[StorePair, ...]:
+        """Stores paired by what they mean."""
+        return pair_stores(self.flow_before, self.flow_after, self.renames.stores)
+
+    @cached_property
+    def internal(self) -> dict[str, InternalTopic]:
+        """Internal topics as the old version left them, by name; empty where nobody listed them."""
+        return {t.name: t for t in self.old.internal or ()}
+
+    @cached_property
+    def group(self) -> Group | None:
+        """The application's group on the cluster."""
+        if self.cluster is None or not self.old.application_id:
+            return None
+        return self.cluster.groups.get(self.old.application_id)
+
+    def unlogged(self, store: StreamsStore) -> bool:
+        """Say whether the old version's store is known to have no changelog."""
+        if self.old.internal is None or not self.old.application_id or store.changelog is None:
+            return False
+        return store.changelog not in self.internal
+
+    def setting(self, key: str) -> tuple[str | None, str | None]:
+        """Return a setting before and after, None where it was not said."""
+        return self.old.config.get(key), self.new.config.get(key)
+
+    def on_streams_protocol(self) -> bool:
+        """Say whether both versions are members of a group of the streams protocol."""
+        return self.old.protocol == self.new.protocol == "streams"
+
+
+StreamsCheck = Callable[[StreamsComparison], Iterable[Verdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsRule:
+    """A named check of one aspect; `why` is the check's docstring, which users read."""
+
+    code: str
+    why: str
+    source: str
+    check: StreamsCheck
+
+    def run(self, comparison: StreamsComparison) -> Iterator[Finding]:
+        """Yield one finding for every verdict of the check."""
+        for v in self.check(comparison):
+            yield Finding(
+                rule=self.code,
+                outcome=v.outcome,
+                why=f"{v.because} {self.why}".strip(),
+                source=v.source or self.source,
+                state_effect=v.state_effect,
+                where=v.where,
+                before=v.before,
+                after=v.after,
+                question=v.question,
+                error_class=v.error_class,
+                rollback=v.rollback,
+                remedy=v.remedy,
+                scenario=v.scenario,
+            )
+
+
+def streams_rule(code: str, source: str = MEASURED) -> Callable[[StreamsCheck], StreamsRule]:
+    """Turn a check into a `StreamsRule`; its docstring is the reason that users read."""
+
+    def wrap(check: StreamsCheck) -> StreamsRule:
+        if not check.__doc__:
+            raise TypeError(f"{code} has no docstring to show as its reason")
+        return StreamsRule(code, " ".join(check.__doc__.split()), source, check)
+
+    return wrap

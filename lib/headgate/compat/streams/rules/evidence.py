@@ -1,0 +1,96 @@
+"""What the evidence leaves open: no description, or none that shows what the upgrade changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rules.settings import reset_policy
+from headgate.model.streams import StreamsApplication
+
+_DECIDE = frozenset(
+    {
+        "application.id",
+        "processing.guarantee",
+        "topology.optimization",
+        "dsl.store.format",
+        "default.dsl.store",
+        "dsl.store.suppliers.class",
+        "default.key.serde",
+        "default.value.serde",
+        "default.timestamp.extractor",
+        "group.protocol",
+        "state.dir",
+    }
+)
+"""Settings that decide what becomes of offsets and state: a change of one is an upgrade's reason."""
+
+
+@streams_rule("KST000")
+def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes lies
+    where no description looks: serdes, types and sizes of windows, aggregators and other functions,
+    logging, the order of operators that look alike. Upgrades with equal descriptions were measured
+    to resume, to be refused and to go wrong in silence."""
+    if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
+        return
+    if _decided(c):
+        return
+    alike = [s.name for s in c.new.stores if s.is_generated]
+    swapped = f" Did {', '.join(alike)} change places in the code?" if len(alike) > 1 else ""
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        because="The descriptions are equal.",
+        where=Where(),
+        question="What does the new version change: serdes, the size, grace or kind of a window, an "
+        "aggregator or another function, a store's type or logging?" + swapped,
+        remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the reason "
+        "why the change is harmless.",
+    )
+
+
+def _same_shape(old: StreamsApplication, new: StreamsApplication) -> bool:
+    return _shape(old) == _shape(new)
+
+
+def _shape(app: StreamsApplication) -> tuple[object, ...]:
+    """Return all that a description says, without settings and without what is on the cluster."""
+    return (
+        app.topologies,
+        tuple((p.topology, p.name, p.kind, p.subtopology, p.stores, p.successors)
+              for p in app.processors),
+        tuple((s.processor, s.topics, s.pattern, s.is_global) for s in app.sources),
+        tuple((s.processor, s.topic, s.extractor) for s in app.sinks),
+        tuple((r.name, r.sinks, r.sources) for r in app.repartitions),
+    )  # fmt: skip
+
+
+def _decided(c: StreamsComparison) -> bool:
+    """Say whether inputs, settings or the runtime explain the upgrade."""
+    keys = [k for k in _DECIDE if c.old.config.get(k) != c.new.config.get(k)]
+    if keys or reset_policy(c.old) != reset_policy(c.new) or c.old.protocol != c.new.protocol:
+        return True
+    runtime = c.before.engine_version, c.after.engine_version
+    if None not in runtime and runtime[0] != runtime[1]:
+        return True
+    both = c.old.inputs.keys() & c.new.inputs.keys()
+    return any(c.old.inputs[t] != c.new.inputs[t] for t in both)
+
+
+@streams_rule("KST099", "the evidence itself")
+def not_described(c: StreamsComparison) -> Iterator[Verdict]:
+    """Stores, repartition topics and sub-topologies are compared by their names, which only
+    Topology#describe() tells."""
+    sides = [(c.old, "old", c.before), (c.new, "new", c.after)]
+    missing = [word for app, word, v in sides if not app.described or not v.topology.nodes]
+    if missing:
+        words = " and the ".join(missing)
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            because=f"The {words} version's topology is not in the evidence.",
+            where=Where(),
+            question=f"What does Topology#describe() of the {words} version say?",
+            remedy="Give its text (print(topology.describe())) with the other evidence.",
+        )

@@ -1,0 +1,148 @@
+"""Inputs and outputs: which topics are read and written, and what the state knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.pairs import meaning
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rules.keys import kept
+from headgate.model.streams import StreamsApplication
+
+
+def _topics(app: StreamsApplication) -> set[str]:
+    return {t for s in app.sources for t in s.topics}
+
+
+def _node(app: StreamsApplication, topic: str) -> str | None:
+    return next((s.node for s in app.sources if topic in s.topics), None)
+
+
+def _feeds_state(c: StreamsComparison, topic: str) -> bool:
+    return any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
+
+
+@streams_rule("KST040")
+def input_added(c: StreamsComparison) -> Iterator[Verdict]:
+    """The group has no offsets for a topic that it never read: it is read from where
+    auto.offset.reset says, from the start by default. Not by a rolling bounce: instances that
+    don't know the topic can't work in a group with those that do."""
+    for topic in sorted(_topics(c.new) - _topics(c.old)):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=Where(None, _node(c.new, topic)),
+            before=None,
+            after=topic,
+            because=f"{topic} is read now.",
+            remedy="Stop all instances before the new version starts.",
+            scenario="offline-upgrade",
+        )
+
+
+@streams_rule("KST041")
+def input_removed(c: StreamsComparison) -> Iterator[Verdict]:
+    """What came from the topic stays in the state, and the group's offsets of it stay as well: should
+    a later version read it again, it goes on there."""
+    for topic in sorted(_topics(c.old) - _topics(c.new)):
+        mixed = _feeds_state(c, topic)
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.MIXED if mixed else StateEffect.EXACT,
+            where=Where(_node(c.old, topic), None),
+            before=topic,
+            after=None,
+            because=f"{topic} is no longer read.",
+            remedy="Stop all instances before the new version starts. "
+            "Replay into a new application id where its part must go from the state.",
+            scenario="offline-upgrade",
+        )
+
+
+@streams_rule("KST042")
+def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
+    """The state that was made from other topics goes on under records of this one, which is read
+    from where auto.offset.reset says: counts of both are added up, and twice where the new topic
+    holds the old one's records."""
+    for pair, was, now in kept(c):
+        old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
+        if not old or not new or not old.inputs or not new.inputs or old.inputs & new.inputs:
+            continue
+        if old.family != new.family:
+            continue
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.MIXED,
+            where=pair.where,
+            before=sorted(old.inputs),
+            after=sorted(new.inputs),
+            because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on with "
+            f"{', '.join(sorted(new.inputs))}.",
+            remedy="Start a new application id on the new topic, or call the store something else.",
+            scenario="from-scratch",
+        )
+
+
+@streams_rule("KST043", "Kafka Streams' MissingSourceTopicException")
+def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
+    """A source topic that does not exist stops the application with MissingSourceTopicException:
+    Kafka Streams creates internal topics only."""
+    known = c.cluster.topics if c.cluster else {**c.new.inputs, **c.old.inputs}
+    if not known:
+        return
+    for topic in sorted(_topics(c.new) - known.keys()):
+        certain = c.cluster is not None
+        yield Verdict(
+            outcome=Outcome.REFUSES if certain else Outcome.UNKNOWN,
+            state_effect=StateEffect.NONE,
+            where=Where(None, _node(c.new, topic)),
+            before=None,
+            after=topic,
+            because=f"{topic} is not among the topics "
+            + ("on the cluster." if certain else "whose partitions the evidence names."),
+            error_class="org.apache.kafka.streams.errors.MissingSourceTopicException"
+            if certain
+            else None,
+            question=None if certain else f"Does {topic} exist, and with how many partitions?",
+            remedy=f"Create {topic} before the start.",
+        )
+
+
+@streams_rule("KST044")
+def pattern_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """A pattern is matched against the cluster's topics at run time; which ones, no description
+    says."""
+    old = {s.pattern: s.node for s in c.old.sources if s.pattern}
+    new = {s.pattern: s.node for s in c.new.sources if s.pattern}
+    gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+    if gone or come:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            state_effect=StateEffect.MIXED,
+            where=Where(*(next((d[p] for p in ps), None) for d, ps in ((old, gone), (new, come)))),
+            before=gone or None,
+            after=come or None,
+            because="The subscription by pattern changed.",
+            question="Which topics does each of the two subscriptions match on the cluster?",
+            remedy="Name the topics, or compare the topics that both patterns match.",
+        )
+
+
+@streams_rule("KST045")
+def output_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """The state knows nothing of sinks. Whoever reads the old topic gets nothing more, and nothing
+    that was written before is written to the new one."""
+    old = {s.topic or s.extractor: s.node for s in c.old.sinks}
+    new = {s.topic or s.extractor: s.node for s in c.new.sinks}
+    for name in sorted(filter(None, old.keys() ^ new.keys())):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=Where(old.get(name), new.get(name)),
+            before=name if name in old else None,
+            after=name if name in new else None,
+            because=f"{name} is {'no longer ' if name in old else ''}written.",
+            remedy="Tell those who read the output.",
+        )

@@ -1,0 +1,195 @@
+"""What a store's keys and values mean: what stands between it and its inputs, and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.flow import Flow, Key
+from headgate.compat.streams.pairs import StorePair
+from headgate.compat.streams.partitions import KEY_CHANGING
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.model.streams import StreamsStore
+
+_UNCHANGED, _UNREAD = "", "?"
+_PERHAPS = frozenset({"processor", "unknown", "process"})
+_KEEPS = frozenset({"to_stream", "suppress", "filter", "peek", "branch", "process_values"})
+
+
+@streams_rule("KST010")
+def keys_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
+    """The state is filed under keys. What makes the key of a store's records changed, and no
+    description says how a key is made: the same key goes on where it was, another one leaves the
+    old rows behind for ever and starts from nothing beside them."""
+    for pair, was, now in kept(c):
+        old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
+        for topic in sorted(old.keys() & new.keys()):
+            if not _same_makers(old[topic], new[topic]):
+                yield Verdict(
+                    outcome=Outcome.UNKNOWN,
+                    state_effect=StateEffect.MIXED,
+                    where=pair.where,
+                    before=_named(old[topic]),
+                    after=_named(new[topic]),
+                    because=f"Keys of {now.name} for records of {topic}.",
+                    question=f"Does {_named(new[topic])} give each record of {topic} the same key "
+                    f"that {now.name} had it under?",
+                    remedy="Where keys differ, call the store something else and replay.",
+                )
+
+
+def kept(c: StreamsComparison) -> Iterator[tuple[StorePair, StreamsStore, StreamsStore]]:
+    """Yield the stores whose state goes on: one meaning, one name, in both versions."""
+    for pair in c.stores:
+        was, now = pair.before, pair.after
+        if was and now and was.name == now.name and not (was.is_global or now.is_global):
+            yield pair, was, now
+
+
+def _key_makers(flow: Flow, store: StreamsStore) -> dict[str, frozenset[str]]:
+    """Return for each input the operators that give its records their last key before the store."""
+    first = flow.users(store)[0] if flow.users(store) else None
+    ahead: list[tuple[Key, str, bool]] = [(first, _UNCHANGED, False)] if first else []
+    seen: set[tuple[Key, str, bool]] = set()
+    found: dict[str, set[str]] = {}
+    while ahead:
+        step = ahead.pop()
+        if step in seen:
+            continue
+        seen.add(step)
+        key, maker, split = step
+        node = flow.nodes[key]
+        if node.kind == "source" and not flow.above[key]:
+            for topic in flow.ends.get(key, ()):
+                found.setdefault(topic, set()).add(maker)
+            continue
+        split = split or node.operator == "repartition"
+        maker = maker or _maker(node.operator, split)
+        ahead.extend((k, maker, split) for k in flow.above[key])
+    return {topic: frozenset(makers) for topic, makers in found.items()}
+
+
+def _maker(operator: str, repartitioned: bool) -> str:
+    """Return what an operator does to the key: what the code names may be a map, if Kafka Streams
+    repartitioned behind it, and else is none."""
+    if operator in KEY_CHANGING:
+        return operator
+    return _UNREAD if operator in _PERHAPS and repartitioned else _UNCHANGED
+
+
+def _same_makers(old: frozenset[str], new: frozenset[str]) -> bool:
+    if old == new:
+        return True
+    if _UNREAD not in old | new:
+        return False
+    return (_UNCHANGED in old) == (_UNCHANGED in new) and len(old) == len(new)
+
+
+def _named(makers: frozenset[str]) -> str:
+    words = {_UNCHANGED: "the input's own key", _UNREAD: "an operator that the code names"}
+    return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
+
+
+@streams_rule("KST011")
+def values_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
+    """What was processed before stays in the state as the old operators made it; only new records
+    go through the new ones. The result is what neither version alone would have given."""
+    for pair, was, now in kept(c):
+        first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
+        if not first or not then or c.flow_before.inputs[first[0]] != c.flow_after.inputs[then[0]]:
+            continue
+        old, new = _words(c.flow_before, first[0]), _words(c.flow_after, then[0])
+        if old != new:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.MIXED,
+                where=pair.where,
+                before=old,
+                after=new,
+                because=f"What feeds {now.name} changed.",
+                remedy="Replay into a new application id where the old records must be judged anew.",
+            )
+
+
+def _words(flow: Flow, start: Key) -> list[str]:
+    """Return the operators above, nearest first; sources and repartitions aside."""
+    ahead, seen, found = [*flow.above[start]], set[Key](), list[str]()
+    while ahead:
+        key = ahead.pop(0)
+        if key in seen:
+            continue
+        seen.add(key)
+        node = flow.nodes[key]
+        if node.kind == "processor" and not key[1].endswith("-repartition-filter"):
+            found.append(flow.word(key))
+        ahead.extend(flow.above[key])
+    return sorted(found)
+
+
+@streams_rule("KST012")
+def read_as_another_table(c: StreamsComparison) -> Iterator[Verdict]:
+    """Whether a store is plain, windowed, or of sessions, and of which types, is in no description.
+    What directly follows it now handles keys otherwise, as it must where a table becomes windowed
+    under its old name: then the changelog's keys are read as key and window, which fails for short
+    keys (ProcessorStateException) and silently gives garbage for long ones."""
+    for pair, was, now in kept(c):
+        old, new = _follow(c.flow_before, was), _follow(c.flow_after, now)
+        if old and new and not old & new and (old | new) & KEY_CHANGING:
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=sorted(old),
+                after=sorted(new),
+                because=f"The result of {now.name} is handled by {_listed(new)} in place of "
+                f"{_listed(old)}.",
+                question=f"Is {now.name} still the same kind of table (plain, windowed, session), "
+                "with the same window and the same key and value types?",
+                remedy="Give the store another name where its kind or types changed, and replay.",
+            )
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(w.replace("_", " ") for w in sorted(words))
+
+
+def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
+    """Return the first operators behind a store's writer that do more than pass records on."""
+    ahead = [*(flow.below[flow.users(store)[0]] if flow.users(store) else ())]
+    found: set[str] = set()
+    seen: set[Key] = set()
+    while ahead:
+        key = ahead.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        word = flow.word(key)
+        if word in _KEEPS:
+            ahead.extend(flow.below[key])
+        else:
+            found.add(word)
+    return frozenset(found)
+
+
+@streams_rule("KST013")
+def other_kind_of_operator(c: StreamsComparison) -> Iterator[Verdict]:
+    """The store keeps its name, but another kind of operator fills it: the rows that were left are
+    read as that operator's own, whatever they were."""
+    for pair, was, now in kept(c):
+        first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
+        old = c.flow_before.word(first[0]) if first else ""
+        new = c.flow_after.word(then[0]) if then else ""
+        if not (old and new) or old == new or "processor" in f"{old} {new}".split():
+            continue
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            state_effect=StateEffect.REINTERPRETED,
+            where=pair.where,
+            before=old,
+            after=new,
+            because=f"{now.name} was filled by {old.replace('_', ' ')}.",
+            question=f"Do {old.replace('_', ' ')} and {new.replace('_', ' ')} keep rows of the same "
+            f"types and meaning in {now.name}?",
+            remedy="Give the store another name and replay where they don't.",
+        )

@@ -1,0 +1,289 @@
+"""Settings of the application that decide what becomes of offsets and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.rule import (
+    CONFIG_EXCEPTION,
+    STATE_EXCEPTION,
+    StreamsComparison,
+    streams_rule,
+)
+from headgate.compat.streams.rules.keys import kept
+from headgate.model.streams import StreamsApplication
+
+_REMOVED_GUARANTEES = ("exactly_once", "exactly_once_beta")
+_SERDES = (
+    "default.key.serde",
+    "default.value.serde",
+    "default.timestamp.extractor",
+    "windowed.inner.class.serde",
+    "windowed.inner.deserializer.class",
+)
+_NEW_TOPICS_ONLY = ("replication.factor", "windowstore.changelog.additional.retention.ms")
+_OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
+
+
+@streams_rule("KST070")
+def application_renamed(c: StreamsComparison) -> Iterator[Verdict]:
+    """The application id is the group, the prefix of every internal topic and the state directory.
+    Under another one nothing is taken over: the state is empty, and the inputs are read from where
+    auto.offset.reset says, so that everything is put out again (earliest) or what was written in
+    the meantime is skipped (latest)."""
+    old, new = c.old.application_id, c.new.application_id
+    if old and new and old != new:
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.ORPHANED,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"The application id was {old} and is {new}: with {reset_policy(c.new)} "
+            + ("what was not read is skipped." if reset_policy(c.new) == "latest"
+               else "all results are put out once more."),
+            remedy="Keep the application id; take a new one on purpose only, with new outputs.",
+            scenario="from-scratch",
+        )  # fmt: skip
+
+
+def reset_policy(app: StreamsApplication) -> str:
+    """Return where topics without committed offsets are read from; Kafka Streams' default is
+    `earliest`, and a prefix that is more to the point wins."""
+    for prefix in ("main.consumer.", "consumer.", ""):
+        if found := app.config.get(f"{prefix}auto.offset.reset"):
+            return found.lower()
+    return "earliest"
+
+
+@streams_rule("KST071")
+def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """With optimisation a table is restored from its own topic and has no changelog; without, it has
+    one. Switched on, the old changelog is left behind and the topic's own retention decides what
+    can be restored. Switched off, the new changelog is empty and gets only what is written from
+    now on, so that the rows live on the local disk alone."""
+    for pair, was, now in kept(c):
+        if not was.restored_from and now.restored_from:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT,
+                where=pair.where,
+                before=was.changelog,
+                after=now.restored_from,
+                because=f"{now.name} is restored from {now.restored_from} now.",
+                remedy=f"See that {now.restored_from} is compacted and never expires; delete "
+                f"{was.changelog} once the new version has proven itself.",
+            )
+        elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                state_effect=StateEffect.LOST,
+                where=pair.where,
+                before=was.restored_from,
+                after=now.changelog,
+                because=f"{now.changelog} does not exist yet and will not get the rows that "
+                f"{now.name} has.",
+                question="Do all instances keep their state directories, now and until every row "
+                "was written again?",
+                remedy="Leave the optimisation on, or replay the table's topic from the start.",
+                scenario="from-scratch",
+            )
+
+
+@streams_rule("KST072")
+def guarantee_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """Offsets and state are read alike under both guarantees. After an unclean stop exactly_once_v2
+    wipes local stores and restores them from the changelogs."""
+    old, new = (_guarantee(a) for a in (c.old, c.new))
+    if old != new and new not in _REMOVED_GUARANTEES:
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"processing.guarantee goes from {old} to {new}.",
+            remedy="Readers of the outputs need isolation.level=read_committed for exactly once."
+            if new == "exactly_once_v2"
+            else "Expect duplicates after a crash.",
+        )
+
+
+def _guarantee(app: StreamsApplication) -> str:
+    return app.config.get("processing.guarantee", "at_least_once").lower()
+
+
+@streams_rule("KST073", "Kafka 4.0's upgrade guide, KIP-896")
+def guarantee_no_longer_known(c: StreamsComparison) -> Iterator[Verdict]:
+    """exactly_once and exactly_once_beta were removed in 4.0: the configuration is refused before
+    anything starts."""
+    old, new = (_guarantee(a) for a in (c.old, c.new))
+    if new in _REMOVED_GUARANTEES and old != new:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            state_effect=StateEffect.NONE,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"processing.guarantee is {new}.",
+            error_class=CONFIG_EXCEPTION,
+            remedy="Set exactly_once_v2.",
+        )
+
+
+@streams_rule("KST074")
+def store_format_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """Stores with headers are read by what keeps headers only: RocksDB's files of the newer format
+    are refused, and not converted back. Plain stores are converted to the newer format as they are
+    opened. The changelogs suit both."""
+    old, new = (a.config.get("dsl.store.format", "DEFAULT").upper() for a in (c.old, c.new))
+    if old == new:
+        return
+    back = old == "HEADERS" and any(not s.is_global for s in c.old.stores)
+    pair = next((p for p, *_ in kept(c)), None)
+    yield Verdict(
+        outcome=Outcome.REFUSES if back else Outcome.RESUMES,
+        state_effect=StateEffect.NONE if back else StateEffect.EXACT,
+        where=pair.where if pair else Where(),
+        before=old,
+        after=new,
+        because=f"dsl.store.format goes from {old} to {new}.",
+        error_class=STATE_EXCEPTION if back else None,
+        remedy="Delete the state directories of all instances before the start: the stores are "
+        "restored from their changelogs."
+        if back
+        else "The way back needs the state directories deleted.",
+        rollback=Rollback.SAFE if back else Rollback.REPAIRABLE,
+        scenario="offline-upgrade" if back else None,
+    )
+
+
+@streams_rule("KST075")
+def store_supplier_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """A store that moves between RocksDB and memory is restored from its changelog; one without a
+    changelog starts empty."""
+    for key in _OF_STORES:
+        old, new = c.setting(key)
+        if old == new:
+            continue
+        bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG if bare else Outcome.RESUMES,
+            state_effect=StateEffect.LOST if bare else StateEffect.EXACT,
+            where=bare.where if bare else Where(),
+            before=old,
+            after=new,
+            because=f"{key} changed."
+            + (f" {bare.before.name} has no changelog." if bare and bare.before else ""),
+            remedy="Allow for the time of a full restoration.",
+        )
+
+
+@streams_rule("KST076")
+def default_serdes_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """Records, stores and internal topics for which the code names no serde use the default one.
+    Bytes that another serde wrote are refused where the length does not fit (StreamsException on
+    SerializationException) and silently read as something else where it does. A timestamp
+    extractor puts old and new records into windows by different times."""
+    for key in _SERDES:
+        old, new = c.setting(key)
+        if old != new and None not in (old, new):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                state_effect=StateEffect.REINTERPRETED,
+                where=Where(),
+                before=old,
+                after=new,
+                because=f"{key} goes from {_short(old)} to {_short(new)}.",
+                question=f"Which sources, stores and repartitions leave {key} to the default, and "
+                "is what was written readable with the new one?",
+                remedy="Name the serdes in the code (Consumed, Materialized, Grouped), or replay "
+                "into a new application id.",
+            )
+
+
+def _short(name: str | None) -> str:
+    return (name or "none").rsplit(".", 1)[-1]
+
+
+@streams_rule("KST077")
+def state_directory_moved(c: StreamsComparison) -> Iterator[Verdict]:
+    """In an empty state directory every store is restored from its changelog; a store without one
+    starts empty."""
+    old, new = c.setting("state.dir")
+    if old == new:
+        return
+    bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)
+    yield Verdict(
+        outcome=Outcome.SILENTLY_WRONG if bare else Outcome.RESUMES,
+        state_effect=StateEffect.LOST if bare else StateEffect.EXACT,
+        where=bare.where if bare else Where(),
+        before=old,
+        after=new,
+        because="state.dir changed."
+        + (f" {bare.before.name} has no changelog." if bare and bare.before else ""),
+        remedy="Move the directory's content along, or allow for the time of a full restoration.",
+    )
+
+
+@streams_rule("KST078")
+def reset_policy_changed(c: StreamsComparison) -> Iterator[Verdict]:
+    """auto.offset.reset counts only where the group has no committed offset: for a partition that
+    never had a record, a topic that was recreated, a group whose offsets expired while it was
+    stopped, another application id. There `latest` skips in silence what was written before the
+    start, and `earliest` processes it again. Where every partition has its offset nothing
+    changes."""
+    old, new = reset_policy(c.old), reset_policy(c.new)
+    if old == new:
+        return
+    settled = _all_committed(c)
+    yield Verdict(
+        outcome=Outcome.NO_EFFECT if settled else Outcome.UNKNOWN,
+        state_effect=StateEffect.EXACT if settled else StateEffect.LOST,
+        where=Where(),
+        before=old,
+        after=new,
+        because=f"auto.offset.reset goes from {old} to {new}."
+        + (" Every input partition has a committed offset." if settled else ""),
+        question=None
+        if settled
+        else "Does the group keep its committed offsets for every input partition (same application "
+        "id, no topic recreated, stopped for less than offsets.retention.minutes)?",
+        remedy="Look at the group's committed offsets before the start.",
+    )
+
+
+def _all_committed(c: StreamsComparison) -> bool:
+    if c.cluster is None or c.group is None:
+        return False
+    done = {(o.topic, o.partition) for o in c.group.offsets if o.offset is not None}
+    read = {t for s in c.new.sources if not s.is_global for t in s.topics}
+    known = [c.cluster.topics.get(t) for t in sorted(read)]
+    return bool(known) and all(
+        t is not None and all((t.name, p.number) in done for p in t.partitions) for t in known
+    )
+
+
+@streams_rule("KST079")
+def only_for_new_topics(c: StreamsComparison) -> Iterator[Verdict]:
+    """Kafka Streams gives these settings to internal topics that it creates; topics that exist keep
+    theirs."""
+    keys = [k for k in (c.old.config | c.new.config) if k in _NEW_TOPICS_ONLY or _of_topics(k)]
+    for key in sorted(keys):
+        old, new = c.setting(key)
+        if old != new:
+            yield Verdict(
+                outcome=Outcome.NO_EFFECT,
+                state_effect=StateEffect.EXACT,
+                where=Where(),
+                before=old,
+                after=new,
+                because=f"{key} changed.",
+                remedy="Alter the existing internal topics by kafka-configs where it must hold.",
+            )
+
+
+def _of_topics(key: str) -> bool:
+    return key.startswith("topic.") and not key.startswith("topic.creation")

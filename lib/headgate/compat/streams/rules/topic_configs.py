@@ -1,0 +1,70 @@
+"""Settings of changelogs, where the new version's own were listed: they tell the kind of store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.pairs import StorePair
+from headgate.compat.streams.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.compat.streams.rules.keys import kept
+from headgate.model.streams import InternalTopic
+
+
+@streams_rule("KST080")
+def changelog_of_another_kind(c: StreamsComparison) -> Iterator[Verdict]:
+    """A changelog's cleanup policy tells the kind of store: `compact` for a plain one,
+    `compact,delete` for windows and sessions, `delete` for the windows of a join. Kafka Streams never
+    alters one that exists, and restores its rows as if they were of the new kind."""
+    for pair, was, now in _both_listed(c):
+        old, new = (_policy(t) for t in (was, now))
+        if old != new:
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=old,
+                after=new,
+                because=f"{was.name} is {old} and would be created as {new}.",
+                error_class=STATE_EXCEPTION,
+                remedy="Give the store another name and replay the inputs.",
+                scenario="from-scratch",
+            )
+
+
+@streams_rule("KST081")
+def changelog_of_other_retention(c: StreamsComparison) -> Iterator[Verdict]:
+    """A window store's retention is its window and grace period, and its local segments are called
+    after it: with another one the rows on the same disk are looked up in the wrong segments, and
+    with another window size those of the changelog are of other windows. The changelog's own
+    retention.ms stays what it was."""
+    for pair, was, now in _both_listed(c):
+        old, new = (t.configs.get("retention.ms") for t in (was, now))
+        if old != new and _policy(was) == _policy(now):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=old,
+                after=new,
+                because=f"{was.name} has retention.ms {old} and would be created with {new}.",
+                remedy="Where only the grace period changed, delete the local state and raise "
+                "retention.ms by kafka-configs. Else give the store another name and replay.",
+                scenario="from-scratch",
+            )
+
+
+def _both_listed(c: StreamsComparison) -> Iterator[tuple[StorePair, InternalTopic, InternalTopic]]:
+    """Yield pairs of stores whose changelogs both versions list, unless it is the very same list."""
+    if not c.new.internal or c.new.internal == c.old.internal:
+        return
+    listed = {t.name: t for t in c.new.internal}
+    for pair, was, now in kept(c):
+        if was.changelog in c.internal and now.changelog in listed:
+            yield pair, c.internal[was.changelog], listed[now.changelog]
+
+
+def _policy(topic: InternalTopic) -> str:
+    said = topic.configs.get("cleanup.policy") or topic.effective.get("cleanup.policy") or "delete"
+    return ",".join(sorted(p.strip() for p in said.split(",")))

@@ -1,0 +1,91 @@
+"""Versions of the runtime, as far as the evidence names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+
+GUIDE = "Kafka Streams' upgrade guide"
+Release = tuple[int, int]
+
+
+def release(text: str | None) -> Release | None:
+    """Return (major, minor) of a version, None where there is none."""
+    match = re.match(r"(\d+)\.(\d+)", text or "")
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
+    """Return the runtime before and after; `upgrade.from` of the new version tells the old one."""
+    was = release(c.before.engine_version) or release(c.new.config.get("upgrade.from"))
+    return was, release(c.after.engine_version)
+
+
+@streams_rule("KST090", GUIDE)
+def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[Verdict]:
+    """Local stores that a newer runtime wrote can't be opened by an older one: 4.3 keeps offsets in a
+    column family that 4.2 does not know (KIP-1035), 4.0's RocksDB writes files that 3.x can't read,
+    and 3.0's that 2.8 can't."""
+    was, now = releases(c)
+    if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):
+        return
+    state = any(not s.is_global for s in c.old.stores)
+    yield Verdict(
+        outcome=Outcome.REFUSES if state else Outcome.RESUMES,
+        state_effect=StateEffect.NONE,
+        where=Where(),
+        before=c.before.engine_version,
+        after=c.after.engine_version,
+        because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
+        error_class=STATE_EXCEPTION if state else None,
+        remedy="Delete the state directories of all instances before the start: the stores are "
+        "restored from their changelogs.",
+        rollback=Rollback.SAFE,
+        scenario="offline-upgrade",
+    )
+
+
+_EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
+
+
+@streams_rule("KST091", GUIDE)
+def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
+    """Up to 3.4 table updates in repartition topics and foreign-key joins are written in another
+    format (KIP-904). Newer instances write the old one while upgrade.from names the old release, so
+    that a rolling upgrade needs two bounces; on the way back the repartition topics must be empty."""
+    was, now = releases(c)
+    if not was or not now or was == now:
+        return
+    if now < (3, 5) <= was and c.old.repartitions:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            state_effect=StateEffect.EXACT,
+            where=Where(),
+            before=_text(was),
+            after=_text(now),
+            because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
+            question="Did the newer version run with upgrade.from before, and are the repartition "
+            "topics read to their end?",
+            remedy=f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, then go "
+            "back.",
+        )
+    elif was < now:
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=Where(),
+            before=_text(was),
+            after=_text(now),
+            because=f"The runtime goes from {_text(was)} to {_text(now)}.",
+            remedy="Take two bounces, the first with upgrade.from."
+            if was < (3, 5) <= now
+            else "One rolling bounce will do.",
+        )
+
+
+def _text(found: Release) -> str:
+    return f"{found[0]}.{found[1]}"

@@ -1,0 +1,116 @@
+"""The way of an upgrade: a rolling bounce, all instances stopped at once, or a reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headgate.compat.report import Finding, Outcome, Upgrade, UpgradeWay
+from headgate.compat.streams.broker_topology import differences, registered
+from headgate.compat.streams.rule import StreamsComparison
+from headgate.compat.streams.rules.versions import releases
+
+_STOP = "Stop all instances of the old version cleanly (KafkaStreams#close), with time to commit."
+_WAIT = "Wait until the group is empty: members that crashed leave it after session.timeout.ms."
+_START = "Start the new version on all instances and wait until they are RUNNING."
+_ALL = (_STOP, _WAIT, _START)
+_BY_RULE: dict[str, tuple[str, ...]] = {
+    "KST060": (
+        _STOP,
+        "Either start the new version once with group.protocol=classic, stop it again and set "
+        "group.protocol=streams;",
+        "or note the group's committed offsets, delete the group and write the offsets back.",
+        _START,
+    ),
+    "KST074": (
+        _STOP,
+        _WAIT,
+        "Delete the state directories of all instances; the stores are restored from changelogs.",
+        _START,
+    ),
+}
+_BY_RULE["KST090"] = _BY_RULE["KST074"]
+_RESET = (
+    "Keep the old names and numbers, as the findings say, where that is possible: then no reset is "
+    "needed.",
+    "Else stop all instances and keep what the outputs hold now.",
+    "Reset the application (input offsets to the start, internal topics deleted, local state "
+    "deleted), or start under a new application id with new outputs.",
+    _START,
+    "Let it process the inputs from the start; switch the readers of the outputs once it caught up.",
+)
+_ROLLING = (
+    "Restart the instances one by one with the new version.",
+    "Wait until each is RUNNING and its lag is back to normal before the next one.",
+)
+_TWO_BOUNCES = (
+    "Set upgrade.from={old} and bring the new version up on one instance after the other.",
+    "Take upgrade.from away and restart the instances one by one again.",
+)
+
+
+def way_of_upgrade(c: StreamsComparison, found: Sequence[Finding]) -> Upgrade | None:
+    """Return how to get to the new version, by the upgrade guides; None without descriptions."""
+    if not c.old.described or not c.new.described:
+        return None
+    worst = max((f.outcome for f in found), default=Outcome.RESUMES)
+    repaired = [f for f in found if f.outcome is Outcome.REFUSES and f.rule in _BY_RULE]
+    bad = [f for f in found if f.outcome >= Outcome.SILENTLY_WRONG and f not in repaired]
+    if bad:
+        return Upgrade(UpgradeWay.RESET, _reset_steps(bad), bad[0].why)
+    if repaired:
+        return Upgrade(UpgradeWay.OFFLINE, _BY_RULE[repaired[0].rule], repaired[0].why)
+    if worst is Outcome.UNKNOWN:
+        return _open(c, found)
+    return _safe(c)
+
+
+def _reset_steps(bad: Sequence[Finding]) -> tuple[str, ...]:
+    remedies = list(dict.fromkeys(f.remedy for f in bad if f.remedy))
+    return (*remedies[:2], *_RESET[1:]) if remedies else _RESET
+
+
+def _open(c: StreamsComparison, found: Sequence[Finding]) -> Upgrade:
+    asked = [f.question for f in found if f.outcome is Outcome.UNKNOWN and f.question]
+    then = _safe(c)
+    steps = (*(f"Answer first: {q}" for q in dict.fromkeys(asked)), *then.steps)
+    why = "Which way will do depends on what the evidence does not say. " + then.why
+    return Upgrade(UpgradeWay.UNKNOWN, steps, why)
+
+
+def _safe(c: StreamsComparison) -> Upgrade:
+    """Return the way of an upgrade that loses nothing."""
+    reasons = list(_reasons_to_stop(c))
+    if reasons:
+        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling bounce won't do: " + reasons[0])
+    was, now = releases(c)
+    if was and now and was < (3, 5) <= now:
+        text = f"{was[0]}.{was[1]}"
+        steps = tuple(s.format(old=text) for s in _TWO_BOUNCES)
+        return Upgrade(
+            UpgradeWay.ROLLING, steps, f"{text} writes other formats than 3.5 and later."
+        )
+    why = (
+        "Sub-topologies, inputs and internal topics are the same, so that instances of both versions "
+        "can share the tasks meanwhile."
+    )
+    return Upgrade(UpgradeWay.ROLLING, _ROLLING, why)
+
+
+def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
+    if c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol:
+        yield "a group is of one protocol, and members of the other one are refused."
+    if c.old.application_id != c.new.application_id:
+        yield "the application ids differ, so that both versions would process everything."
+    none: frozenset[str] = frozenset()
+    changed = differences(registered(c.old, none), registered(c.new, none))
+    if changed:
+        parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
+        yield (
+            f"the sub-topologies differ ({parts}); instances of both versions in one group get tasks "
+            "that they don't know (TopologyException), or wait for each other for ever."
+        )
+    if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
+        yield "tables are restored from other topics."
+    both = c.old.inputs.keys() & c.new.inputs.keys()
+    if any(c.old.inputs[t] != c.new.inputs[t] for t in both):
+        yield "the number of tasks changed with the inputs' partitions."
