@@ -1,0 +1,1 @@
+"""Restarts to record; nothing here says how they end."""

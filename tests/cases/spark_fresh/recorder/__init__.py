@@ -1,0 +1,1 @@
+"""Record restarts of changed queries as the real engine does them, controls included."""

@@ -1,0 +1,155 @@
+"""Restart a changed query on the checkpoint of the old one, and run the controls beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headgate.jobs.used_functions import UsedFunctions
+from recorder import evidence
+from recorder.case import Case, Place, Version
+from recorder.evidence import Texts
+from recorder.run import Collector, Ran, build, run, seen
+from recorder.world import World
+
+BASE = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.debug.maxToStringFields": "1000000",
+    "spark.sql.maxMetadataStringLength": "1000000",
+}
+# Nothing is compiled where nobody reads the plan: that takes most of a small batch's time.
+_FASTER = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
+@dataclass
+class Restart:
+    """What happened: `new` is the restart; the controls are the old version restarted (`same`),
+    the new one over everything from its own checkpoint (`replay`) and over the new data alone
+    (`fresh`); None where they can't be run, or where a refusal needs none. `back` is the old
+    version after the attempt.
+    """
+
+    first: Ran
+    new: Ran
+    same: Ran | None
+    replay: Ran | None
+    fresh: Ran | None
+    back: Ran
+    written: dict[str, list[str]]
+
+
+class Recording:
+    """Records one case in a folder of its own."""
+
+    def __init__(
+        self, case: Case, spark: Any, root: Path, broker: str, used: UsedFunctions
+    ) -> None:
+        self.case, self.spark, self.broker, self.used = case, spark, broker, used
+        self.folder = root / case.name / "main"
+        shutil.rmtree(root / case.name, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        said = {str(root): "/data"} | ({broker: "broker:9092"} if broker else {})
+        self.texts = Texts(said)
+        self.world = World(self.folder, broker, case.topics)
+
+    def record(self, into: Path) -> Restart:
+        """Write the case's `before`, `after` and `captured` into `into`; return what happened."""
+        shutil.rmtree(into, ignore_errors=True)
+        for version, data in self.case.earlier:
+            self.world.add(data)
+            self._run(version, "main")
+        self.world.add(self.case.first)
+        self._capture(self.case.old, into, "before")
+        first = self._run(self.case.old, "main", explains=True)
+        self._note_before(first, into / "before")
+        if self.case.surgery:
+            self.case.surgery(self._ckpt("main"))
+        self._capture(self.case.new, into, "after")
+        return self._restart(first)
+
+    def _restart(self, first: Ran) -> Restart:
+        old_files = list(self.world.written)
+        self.world.add(self.case.then)
+        then_files = [f for f in self.world.written if f not in old_files]
+        self._copy("main", "new")
+        before = self._logs("new")
+        new = self._run(self.case.new, "new")
+        written = {k: sorted(v - before[k]) for k, v in self._logs("new").items()}
+        back = self._run(self.case.old, "new")
+        same = replay = fresh = None
+        if not new.error or back.error:
+            self._copy("main", "same")
+            same = self._run(self.case.old, "same")
+        if not new.error:
+            replay, fresh = self._replay(then_files), self._fresh(old_files)
+        return Restart(first, new, same, replay, fresh, back, written)
+
+    def _replay(self, then_files: list[Path]) -> Ran:
+        """Run the new version over everything, cut where the old one was stopped."""
+        if self.case.topics:
+            return self._run(self.case.new, "replay")
+        with self.world.without(then_files):
+            ran = self._run(self.case.new, "replay")
+        return ran if ran.error else self._run(self.case.new, "replay")
+
+    def _fresh(self, old_files: list[Path]) -> Ran | None:
+        """Run the new version over the new data alone."""
+        if self.case.topics:
+            return None
+        with self.world.without([f for f in old_files if f.parent.name in self.case.then]):
+            return self._run(self.case.new, "fresh")
+
+    def _run(self, version: Version, name: str, *, explains: bool = False) -> Ran:
+        """Run a version on the checkpoint `name`; its sink writes to a folder that goes with it."""
+        place = self._place(version, name)
+        for key, value in {} if explains else _FASTER.items():
+            place.spark.conf.set(key, value)
+        ran = run(version, place, self._ckpt(name), explains=explains)
+        if self.case.reader:
+            ran.seen = seen(self.case.reader, place)
+        return ran
+
+    def _place(self, version: Version, name: str) -> Place:
+        session = self.spark.newSession()
+        for key, value in {**BASE, **version.settings}.items():
+            session.conf.set(key, value)
+        return Place(session, self.folder, self._out(name), self.broker)
+
+    def _capture(self, version: Version, into: Path, side: str) -> None:
+        place = self._place(version, "main")
+        captured = into / "captured" / f"{side}.json"
+        try:
+            made = build(version, place, Collector(Ran()))
+        except Exception as error:
+            known = {"error": evidence.refusal(error)}
+            for path in (into / side / "capture.json", captured):
+                self.texts.write(path, json.dumps(known))
+        else:
+            evidence.unstarted(made, self.used, into / side, captured, self.texts)
+        settings = json.dumps(dict(version.settings), indent=1)
+        self.texts.write(into / side / "conf.json", settings)
+
+    def _note_before(self, first: Ran, into: Path) -> None:
+        self.texts.write(into / "explain.txt", first.plan)
+        evidence.progress(first.reports, into, self.texts)
+        evidence.checkpoint(self._ckpt("main"), into / "checkpoint", self.texts)
+
+    def _ckpt(self, name: str) -> Path:
+        return self.folder.parent / "checkpoints" / name
+
+    def _out(self, name: str) -> Path:
+        return self.folder.parent / "outputs" / name
+
+    def _copy(self, name: str, to: str) -> None:
+        for where in (self._ckpt, self._out):
+            shutil.rmtree(where(to), ignore_errors=True)
+            if where(name).exists():
+                shutil.copytree(where(name), where(to))
+
+    def _logs(self, name: str) -> dict[str, set[str]]:
+        logs = {log: (self._ckpt(name) / log).glob("[0-9]*") for log in ("offsets", "commits")}
+        return {log: {file.name for file in files} for log, files in logs.items()}
