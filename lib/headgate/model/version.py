@@ -190,6 +190,8 @@ class FaultKind(StrEnum):
     STATE_VERSION_GONE = "state_version_gone"
     STATE_PARTITIONS = "state_partitions"
     UNREADABLE = "unreadable"
+    OFFSETS_WENT_BACK = "offsets_went_back"
+    UNLIKE_PROGRESS = "unlike_progress"
     SINK_AHEAD = "sink_ahead"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from headgate.model.version import Progress
+from headgate.model.version import Fault, Progress
 from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.commit_log import CommitLog, read_commit
+from headgate.parse.spark.faults import log_faults, offset_faults, source_faults, state_faults
 from headgate.parse.spark.log_gaps import log_warnings
 from headgate.parse.spark.offset_log import OffsetLog, read_offsets
 from headgate.parse.spark.source_log import SourceEntry, read_source_entry
@@ -64,6 +65,7 @@ class Checkpoint:
     operators: tuple[LoggedOperator, ...] | None = None
     progress: Progress | None = None
     warnings: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def is_checkpoint(names: Iterable[str]) -> bool:
@@ -101,7 +103,23 @@ def read_checkpoint(
         operators=operators,
         progress=_progress(reader, logged, committed, commit, done),
         warnings=(*log_warnings(reader, logged, committed), *reader.warnings),
+        faults=tuple(_faults(reader, logged, committed, log, operators, pinned)),
     )
+
+
+def _faults(
+    reader: Reader,
+    logged: list[int],
+    committed: list[int],
+    log: OffsetLog | None,
+    operators: tuple[LoggedOperator, ...] | None,
+    pinned: Mapping[str, str],
+) -> Iterator[Fault]:
+    yield from log_faults(reader, logged, committed)
+    if log is not None:
+        yield from offset_faults(reader, logged, log)
+        yield from source_faults(reader, log)
+    yield from state_faults(reader, operators or (), pinned, committed)
 
 
 def _newest(reader: Reader, numbers: list[int]) -> tuple[int, OffsetLog] | None:

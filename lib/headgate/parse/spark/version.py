@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headgate.model.version import (
     Engine,
     Evidence,
+    Fault,
     Function,
     Sink,
     Source,
@@ -22,6 +23,7 @@ from headgate.parse.spark.expected import (
     renumbered,
     with_arguments,
 )
+from headgate.parse.spark.faults import missing_state, progress_faults, sink_fault
 from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.identity import checkpoint_of
 from headgate.parse.spark.merge import Merged, merge
@@ -32,7 +34,7 @@ from headgate.parse.spark.session import Report, Session
 from headgate.parse.spark.sink_log import SinkLog, unlike_checkpoint
 from headgate.parse.spark.sketch import Sketch, sketch
 from headgate.parse.spark.sources import join_sources
-from headgate.parse.spark.state import join_state
+from headgate.parse.spark.state import encoded, join_state
 from headgate.parse.spark.stateful import stateful_operators, watermarks
 from headgate.parse.spark.topology import Known, draw
 from headgate.parse.spark.uncollected import uncollected
@@ -97,8 +99,9 @@ def build_version(pieces: Pieces) -> Version:
         session.operators,
         checkpoint.operators,
     )
+    operators = encoded(state.operators, pieces.settings, session.operators is not None)
     sink = _sink(session, report, shape, mode, pieces.sink_log)
-    drawn = _drawn(shape, joined.sources, state.operators, sink, session.functions)
+    drawn = _drawn(shape, joined.sources, operators, sink, session.functions)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
@@ -132,7 +135,25 @@ def build_version(pieces: Pieces) -> Version:
         user_functions=user_functions(pieces.plans),
         is_partial=_is_partial(pieces.plans, reported, checkpoint, session),
         checkpoint=session.checkpoint or checkpoint_of(pieces.plans),
+        faults=tuple(_faults(pieces, planned, report)),
     )
+
+
+def _faults(
+    pieces: Pieces, planned: Mapping[str, StatefulOperator], report: Report | None
+) -> Iterator[Fault]:
+    """Yield what is wrong with the checkpoint by itself, and beside the other pieces."""
+    checkpoint = pieces.checkpoint
+    if checkpoint is None:
+        return
+    yield from checkpoint.faults
+    progress = checkpoint.progress
+    done = progress.last_commit_batch if progress else None
+    yield from missing_state(done, is_planned=bool(planned), has_none=checkpoint.operators == ())
+    if report is not None and report.query_id == checkpoint.query_id:
+        batch = progress.offsets_batch if progress else None
+        yield from progress_faults(checkpoint.sources, batch, report)
+    yield from map(sink_fault, unlike_checkpoint(pieces.sink_log, progress))
 
 
 def _streamed(session: Session, report: Report | None) -> list[str] | None:

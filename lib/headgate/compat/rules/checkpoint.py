@@ -1,0 +1,213 @@
+"""Rules about checkpoints that somebody changed: what Spark does where a file is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.naming import is_file, loses_data_silently, normal_path
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.source_pairs import had_data
+from headgate.model.version import Fault, FaultKind, Sink
+
+_RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
+_MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
+
+
+@rule("CKP001")
+def metadata_missing(c: Comparison) -> Iterator[Verdict]:
+    """The file `metadata` holds the query's id.
+
+    Spark 4.2 refuses a checkpoint that has batches and no such file; older versions write a new
+    one, and the query has another id from then on.
+    """
+    for fault in _of(c, FaultKind.NO_METADATA):
+        refused = c.spark.at_least(4, 2)
+        yield Verdict(
+            outcome=Outcome.REFUSES if refused else Outcome.RESUMES,
+            state_effect=None if refused else StateEffect.EXACT,
+            because=fault.what,
+            error_class="STREAMING_CHECKPOINT_MISSING_METADATA_FILE" if refused else None,
+            rollback=Rollback.REPAIRABLE if refused else Rollback.SAFE,
+            remedy='Write the old id back: {"id":"..."}, as progress and logs show it.',
+        )
+
+
+@rule("CKP002")
+def predecessor_missing(c: Comparison) -> Iterator[Verdict]:
+    """On a restart Spark reads the newest entry of the offset log and the one before it.
+
+    So the oldest batch that is kept can't be gone back to.
+    """
+    for fault in _of(c, FaultKind.NO_PREDECESSOR):
+        yield _refused(fault, "IllegalStateException", "Restore the missing file. " + _RESTORE)
+
+
+@rule("CKP003")
+def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
+    """The newest batch in `offsets` is run and written again; then its commit is there already.
+
+    Spark takes that for a second query on the same checkpoint.
+    """
+    for fault in _of(c, FaultKind.COMMIT_WITHOUT_OFFSETS):
+        yield _refused(
+            fault,
+            "CONCURRENT_STREAM_LOG_UPDATE",
+            "Delete the commits from the newest batch in `offsets` on, too.",
+        )
+
+
+@rule("CKP004")
+def offsets_missing(c: Comparison) -> Iterator[Verdict]:
+    """Without offsets a query begins at batch 0, and what later batches left is in its way.
+
+    From 4.1 on Spark refuses state that is there already; before, it was written over.
+    """
+    committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
+    for fault in _of(c, FaultKind.NO_OFFSETS):
+        if c.before.stateful and c.spark.at_least(4, 1):
+            yield _refused(fault, "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY", _EMPTY)
+        elif committed:
+            yield _refused(fault, "CONCURRENT_STREAM_LOG_UPDATE", _EMPTY)
+        else:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.LOST,
+                because=f"{fault.what} The query begins anew, with empty state.",
+            )
+
+
+_EMPTY = "For a replay delete `offsets`, `commits`, `state` and `sources` together."
+
+
+@rule("CKP005")
+def source_log_missing(c: Comparison) -> Iterator[Verdict]:
+    """A file source is asked once more for the files of the last batch, and they are in its log."""
+    sources = [s for s in c.before.sources or () if is_file(s)]
+    for fault in _of(c, FaultKind.NO_SOURCE_LOG):
+        if any(had_data(c.before, s) for s in sources):
+            yield _refused(fault, "IllegalStateException", _RESTORE)
+        else:
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                because=f"{fault.what} The last batch took no files, so nothing asks for it.",
+                question="Are the files that were read already still in the source's folder? "
+                "Then they are read again.",
+                rollback=Rollback.UNKNOWN,
+                remedy=_RESTORE,
+            )
+
+
+@rule("CKP006")
+def state_missing(c: Comparison) -> Iterator[Verdict]:
+    """A batch loads the state that the batch before it left, and does not start without it."""
+    for fault in _of(c, FaultKind.NO_STATE):
+        if c.after.stateful:
+            yield _refused(fault, c.spark.condition(_MISSING), _RESTORE)
+    for fault in _of(c, FaultKind.STATE_VERSION_GONE)[:1]:
+        yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
+
+
+@rule("CKP007")
+def partitions_edited(c: Comparison) -> Iterator[Verdict]:
+    """The offset log says how many partitions state has, and Spark believes it.
+
+    More than there are can't be loaded; with fewer the keys of the others are not found again.
+    """
+    for fault in _of(c, FaultKind.STATE_PARTITIONS)[:1]:
+        pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
+        stored = max(s.partitions or 0 for o in c.before.stateful or () for s in o.stores)
+        remedy = f"Set it back to {stored} in the newest files of `offsets`."
+        if pinned > stored:
+            yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), remedy)
+        else:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.LOST,
+                before=stored,
+                after=pinned,
+                because=fault.what,
+                rollback=Rollback.LOST,
+                remedy=remedy,
+            )
+
+
+@rule("CKP008")
+def offsets_edited(c: Comparison) -> Iterator[Verdict]:
+    """Offsets are believed as they stand, and state is not moved with them.
+
+    What lies behind an offset that was set back is read, and counted, twice; what was skipped is
+    never read.
+    """
+    faults = [
+        *_of(c, FaultKind.UNLIKE_PROGRESS),
+        *_of(c, FaultKind.OFFSETS_WENT_BACK),
+    ]
+    if not faults:
+        return
+    lossy = any(loses_data_silently(s) for s in c.before.sources or ())
+    if lossy and faults[0].kind is FaultKind.OFFSETS_WENT_BACK:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            because=faults[0].what,
+            question="Did somebody set the offset back, or was the topic made again while "
+            "failOnDataLoss was off?",
+            rollback=Rollback.UNKNOWN,
+            remedy="Restore the checkpoint from a copy.",
+        )
+        return
+    yield Verdict(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
+        because=faults[0].what,
+        remedy="To go back, rewind both logs together, so that state goes back as well.",
+        scenario="from-old-state",
+    )
+
+
+@rule("CKP009")
+def log_unreadable(c: Comparison) -> Iterator[Verdict]:
+    """A restart begins with the newest entries of both logs, and fails where one is no entry."""
+    for fault in _of(c, FaultKind.UNREADABLE)[:1]:
+        yield _refused(fault, "IllegalStateException", "Delete the broken file, if no batch was "
+                       "done after it. " + _RESTORE)  # fmt: skip
+
+
+@rule("CKP010")
+def sink_is_ahead(c: Comparison) -> Iterator[Verdict]:
+    """A file sink skips batches whose numbers stand in its `_spark_metadata`, without a word.
+
+    After a rewind, or with a new checkpoint over an old directory, the numbers come again and take
+    new input with them.
+    """
+    for fault in _of(c, FaultKind.SINK_AHEAD):
+        if _same_directory(c.before.sink, c.after.sink):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.LOST,
+                because=fault.what,
+                remedy="Write to a new directory, with a checkpoint that begins there; or take the "
+                "batches out of `_spark_metadata`, with their files.",
+            )
+
+
+def _of(c: Comparison, kind: FaultKind) -> list[Fault]:
+    return [f for f in c.before.faults if f.kind is kind]
+
+
+def _refused(fault: Fault, error_class: str, remedy: str) -> Verdict:
+    """A checkpoint that refuses the new version refuses the old one, too."""
+    return Verdict(
+        outcome=Outcome.REFUSES,
+        because=fault.what,
+        error_class=error_class,
+        rollback=Rollback.REPAIRABLE,
+        remedy=remedy,
+    )
+
+
+def _same_directory(old: Sink | None, new: Sink | None) -> bool:
+    """Say whether both write to one directory, as far as the evidence tells."""
+    paths = [s.target or s.options.get("path") for s in (old, new) if s is not None]
+    known = {normal_path(p) for p in paths if p}
+    return len(known) == 1

@@ -1,0 +1,197 @@
+"""What in a checkpoint somebody must have changed: Spark never leaves it so.
+
+What Spark does with each of them stands with the rules. Only what is there is judged: a copy that
+was made without the state's data or without a log says nothing of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headgate.model.version import Fault, FaultKind
+from headgate.parse.spark.checkpoint_reader import Reader
+from headgate.parse.spark.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.state_files import LoggedOperator
+
+if TYPE_CHECKING:
+    from headgate.parse.spark.checkpoint import LoggedSource
+    from headgate.parse.spark.session import Report
+
+_SHUFFLE = "spark.sql.shuffle.partitions"
+_DATA = re.compile(
+    r"state/(?P<operator>[0-9]{1,9})/(?P<store>[0-9]+/(?:[^/]+/)?)"
+    r"(?P<version>[0-9]{1,18})(?:_[0-9a-f-]+)?\.(?P<kind>delta|snapshot|zip|changelog)"
+)
+
+
+def log_faults(reader: Reader, logged: Sequence[int], committed: Sequence[int]) -> Iterator[Fault]:
+    """Yield what is wrong with the two logs of batches, and with `metadata`."""
+    if "metadata" not in reader.listing and logged and committed:
+        yield Fault(kind=FaultKind.NO_METADATA, what="The file `metadata` is missing.")
+    if not logged:
+        if committed or _has_state(reader):
+            yield Fault(kind=FaultKind.NO_OFFSETS, what=_without_offsets(reader, committed))
+        return
+    if _lacks_predecessor(logged, committed):
+        yield Fault(
+            kind=FaultKind.NO_PREDECESSOR,
+            what=f"`offsets/{logged[-1]}` is the newest one, and `offsets/{logged[-1] - 1}` is"
+            " missing.",
+        )
+    if committed and committed[-1] > logged[-1]:
+        yield Fault(
+            kind=FaultKind.COMMIT_WITHOUT_OFFSETS,
+            what=f"`commits` goes on to batch {committed[-1]}, `offsets` ends at {logged[-1]}.",
+        )
+    for path in (f"offsets/{logged[-1]}", *(f"commits/{b}" for b in committed[-1:])):
+        if path in reader.files and any(f"/{path} can't be read" in w for w in reader.warnings):
+            yield Fault(kind=FaultKind.UNREADABLE, what=f"`{path}` can't be read.")
+
+
+def _has_state(reader: Reader) -> bool:
+    return any(_DATA.fullmatch(p) for p in reader.listing if p.startswith("state/"))
+
+
+def _without_offsets(reader: Reader, committed: Sequence[int]) -> str:
+    left = " and ".join(
+        word for word, there in (("commits", committed), ("state", _has_state(reader))) if there
+    )
+    return f"`offsets` holds no batch, but there is {left} of earlier ones."
+
+
+def _lacks_predecessor(logged: Sequence[int], committed: Sequence[int]) -> bool:
+    """Say whether the batch before the newest is gone, and was not merely never logged.
+
+    A query that tracks its progress asynchronously leaves out the same batches in both logs.
+    """
+    before = logged[-1] - 1
+    if before < 0 or before in logged or not committed:
+        return False
+    return len(logged) == 1 or before in committed
+
+
+def progress_faults(
+    sources: Sequence[LoggedSource] | None, batch: int | None, report: Report | None
+) -> Iterator[Fault]:
+    """Yield Kafka offsets that are others than the query itself reported of the same batch."""
+    if sources is None or report is None or report.batch is None or report.batch != batch:
+        return
+    if len(sources) != len(report.sources):
+        return
+    for logged, said in zip(sources, report.sources, strict=True):
+        old, new = said.offsets, logged.offsets
+        for place, was, now in _differing(old, new):
+            yield Fault(
+                kind=FaultKind.UNLIKE_PROGRESS,
+                what=f"{place} stood at {was} after batch {batch}, as the query reported, and"
+                f" stands at {now} in `offsets/{batch}`.",
+            )
+
+
+def offset_faults(reader: Reader, logged: Sequence[int], log: OffsetLog) -> Iterator[Fault]:
+    """Yield Kafka partitions whose newest offset is smaller than the one of the batch before."""
+    if len(logged) < 2 or logged[-2] != logged[-1] - 1:
+        return
+    before = reader.read(f"offsets/{logged[-2]}", read_offsets)
+    if before is None or len(before.offsets) != len(log.offsets):
+        return
+    for (_, old), (_, new) in zip(before.offsets, log.offsets, strict=True):
+        for place, was, now in _differing(old, new):
+            if now >= was:
+                continue
+            yield Fault(
+                kind=FaultKind.OFFSETS_WENT_BACK,
+                what=f"{place} stands at {was} in `offsets/{logged[-2]}` and at {now} in"
+                f" `offsets/{logged[-1]}`.",
+            )
+
+
+def _differing(old: Any, new: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield the Kafka partitions whose offsets differ, with both."""
+    for topic, parts in old.items() if isinstance(old, dict) and isinstance(new, dict) else ():
+        now = new.get(topic)
+        if not isinstance(parts, dict) or not isinstance(now, dict):
+            continue
+        for number, was in parts.items():
+            is_known = isinstance(was, int) and isinstance(now.get(number), int)
+            if is_known and now[number] != was:
+                yield f"{topic}-{number}", was, now[number]
+
+
+def source_faults(reader: Reader, log: OffsetLog) -> Iterator[Fault]:
+    """Yield file sources whose own log does not hold the batch that the offsets speak of."""
+    for position, (name, offsets) in enumerate(log.offsets):
+        if not (isinstance(offsets, dict) and offsets.keys() == {"logOffset"}):
+            continue
+        wanted, folder = offsets["logOffset"], name or str(position)
+        found = [n.removesuffix(".compact") for n in reader.below(f"sources/{folder}")]
+        newest = max((int(n) for n in found if n.isdecimal()), default=-1)
+        seen = bool(found) or "sources/" not in reader.listing
+        if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
+            yield Fault(
+                kind=FaultKind.NO_SOURCE_LOG,
+                what=f"`sources/{folder}` does not hold entry {wanted}, where the source stands.",
+            )
+
+
+def _is_whole(reader: Reader) -> bool:
+    """Say whether the copy has more than its logs: one without `sources` may be a short one."""
+    return "metadata" in reader.listing and {"offsets/", "commits/"} <= reader.listing
+
+
+def state_faults(
+    reader: Reader,
+    operators: Sequence[LoggedOperator],
+    pinned: Mapping[str, str],
+    committed: Sequence[int],
+) -> Iterator[Fault]:
+    """Yield state that can't be loaded, by the names of one partition's files."""
+    shuffle = pinned.get(_SHUFFLE, "")
+    for operator in operators:
+        stored = max((s.partitions or 0 for s in operator.stores), default=0)
+        if operator.name and shuffle.isdecimal() and stored and int(shuffle) != stored:
+            yield Fault(
+                kind=FaultKind.STATE_PARTITIONS,
+                what=f"`offsets` says {shuffle} partitions, state of operator"
+                f" {operator.operator_id} has {stored}.",
+            )
+    if committed:
+        yield from _version_faults(reader, committed[-1] + 1)
+
+
+def _version_faults(reader: Reader, wanted: int) -> Iterator[Fault]:
+    """Yield the stores in which the version after the last committed batch can't be put together.
+
+    Batch N loads version N, which batch N - 1 wrote: a snapshot, and every delta since.
+    """
+    stores: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    for path in reader.listing:
+        if match := _DATA.fullmatch(path):
+            whole, parts = stores.setdefault((match["operator"], match["store"]), (set(), set()))
+            kept = whole if match["kind"] in ("snapshot", "zip") else parts
+            kept.add(int(match["version"]))
+    for (operator, store), (whole, parts) in sorted(stores.items()):
+        base = max((v for v in whole if v <= wanted), default=0)
+        gone = [v for v in range(base + 1, wanted + 1) if v not in parts]
+        if gone:
+            yield Fault(
+                kind=FaultKind.STATE_VERSION_GONE,
+                what=f"`state/{operator}/{store}` lacks version {gone[0]}, and the next batch loads"
+                f" version {wanted}.",
+            )
+
+
+def missing_state(batch: int | None, *, is_planned: bool, has_none: bool) -> Iterator[Fault]:
+    """Yield that a query with stateful operators has done batches and left no state."""
+    if is_planned and has_none and batch is not None:
+        yield Fault(
+            kind=FaultKind.NO_STATE,
+            what="The plan has stateful operators, and the checkpoint has no `state`.",
+        )
+
+
+def sink_fault(sentence: str) -> Fault:
+    """Return the fault of a file sink's log that is ahead of the checkpoint."""
+    return Fault(kind=FaultKind.SINK_AHEAD, what=f"{sentence[:1].upper()}{sentence[1:]}.")
