@@ -11,7 +11,7 @@ RANK = {
     "errors": 0,
     "model": 1,
     **dict.fromkeys(("parse", "compat", "landscape", "estimate", "schemas"), 2),
-    **dict.fromkeys(("plan", "govern"), 3),
+    **dict.fromkeys(("plan", "govern", "readiness"), 3),
     "store": 4,
     **dict.fromkeys(("gateway", "jobs", "views"), 5),
     **dict.fromkeys(("usecases", "driver"), 6),

@@ -95,6 +95,7 @@ class Kafka:
             topics=self._sized(topics, warnings),
             groups=groups,
             warnings=warnings.sentences(),
+            broker_settings=kafka_topics.broker_settings(self.admin, metadata.brokers, deadline),
         )
 
     def partitions(self) -> dict[str, frozenset[int]]:

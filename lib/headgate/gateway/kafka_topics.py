@@ -31,6 +31,8 @@ KEPT = (
     "segment.bytes",
     "segment.ms",
 )
+# What decides for how long a group's offsets are kept.
+OF_BROKERS = ("offsets.retention.minutes",)
 INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
@@ -137,6 +139,22 @@ def _configs(
         return {}, {}
     futures = admin.describe_configs(resources, request_timeout=deadline.left)
     return gather({resource.name: f for resource, f in futures.items()}, deadline)
+
+
+def broker_settings(
+    admin: AdminClient, brokers: Iterable[int], deadline: Deadline
+) -> dict[str, str]:
+    """Return what one of the brokers says of `OF_BROKERS`; empty where it may not be asked.
+
+    Brokers of one cluster agree on these, as far as anybody keeps them in order.
+    """
+    first = [ConfigResource(ConfigResource.Type.BROKER, str(n)) for n in sorted(brokers)[:1]]
+    if not first:
+        return {}
+    futures = admin.describe_configs(first, request_timeout=deadline.left)
+    found, _ = gather({r.name: f for r, f in futures.items()}, deadline)
+    said = {k: _word(c, k) for c in found.values() for k in OF_BROKERS}
+    return {k: v for k, v in said.items() if v is not None}
 
 
 def _descriptions(

@@ -116,7 +116,8 @@ class Since:
 class Cluster:
     """One snapshot; `at` is ISO 8601 in UTC. `warnings` name what could not be read.
 
-    `since` holds what was looked up by time, nothing in a usual snapshot.
+    `since` holds what was looked up by time, nothing in a usual snapshot. `broker_settings` are
+    those of one broker that pipelines depend on; empty where they may not be read.
     """
 
     id: str
@@ -125,6 +126,7 @@ class Cluster:
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    broker_settings: dict[str, str] = field(default_factory=dict)
     since: tuple[Since, ...] = ()
 
     def lag(self, group: Group) -> dict[tuple[str, int], int | None]:

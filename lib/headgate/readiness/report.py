@@ -1,0 +1,63 @@
+"""What a look at one version says: findings by severity, and what could not be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from headgate.compat.report import Acceptance
+
+
+class Severity(IntEnum):
+    """How much it will hurt; a larger value is worse.
+
+    LOW: work or a surprise that can be prepared for. MEDIUM: a reset, an upgrade or a fail-over
+    takes long, doubles results or needs hands. HIGH: data or state is lost, or nothing goes on.
+    """
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+
+    @property
+    def word(self) -> str:
+        """The contract's word, `high` and the like."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadinessFinding:
+    """One thing that a rule noticed.
+
+    `where` is a node's id, None for the whole pipeline. `what` is what stands there, `why` what
+    comes of it, `remedy` what to do. `keeps_state` says whether the remedy leaves the state as it
+    is, None where that is not known or there is none. `question` is what would decide whether
+    this matters, None where nothing is open. `source` says how it is known.
+    """
+
+    rule: str
+    severity: Severity
+    what: str
+    why: str
+    remedy: str
+    source: str
+    where: str | None = None
+    keeps_state: bool | None = None
+    question: str | None = None
+    accepted: Acceptance | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadinessReport:
+    """Findings worst first; `warnings` say what was not looked at, and what would tell it."""
+
+    name: str | None = None
+    engine: str = ""
+    findings: tuple[ReadinessFinding, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def closes(self, words: Iterable[str]) -> bool:
+        """Say whether a finding that nobody accepted is one of `words` (severities, or codes)."""
+        named = set(words)
+        return any({f.severity.word, f.rule} & named for f in self.findings if f.accepted is None)

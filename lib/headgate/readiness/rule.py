@@ -1,0 +1,70 @@
+"""The shape of a readiness rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from headgate.compat.rule import reason_of
+from headgate.model.version import Engine
+from headgate.readiness.report import ReadinessFinding, Severity
+from headgate.readiness.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What a check yields; the rule adds its code, its reason and its source."""
+
+    severity: Severity
+    what: str
+    remedy: str
+    where: str | None = None
+    keeps_state: bool | None = None
+    question: str | None = None
+
+
+Check = Callable[[Subject], Iterable[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessRule:
+    """A named check of one aspect; `why` is the check's docstring, which users read.
+
+    `engine` is the only one that it looks at, None for all.
+    """
+
+    code: str
+    why: str
+    source: str
+    engine: Engine | None
+    check: Check
+
+    def run(self, subject: Subject) -> Iterator[ReadinessFinding]:
+        """Yield one finding for every problem of the check."""
+        if self.engine in (None, subject.version.engine):
+            yield from map(self._finding, self.check(subject))
+
+    def _finding(self, problem: Problem) -> ReadinessFinding:
+        return ReadinessFinding(
+            rule=self.code,
+            severity=problem.severity,
+            where=problem.where,
+            what=problem.what,
+            why=self.why,
+            remedy=problem.remedy,
+            keeps_state=problem.keeps_state,
+            question=problem.question,
+            source=self.source,
+        )
+
+
+def rule(code: str, source: str, engine: Engine | None = None) -> Callable[[Check], ReadinessRule]:
+    """Turn a check into a rule; its docstring is the reason that users read.
+
+    `source` says how it is known: measured (on what), documentation (which), or a proposal.
+    """
+
+    def wrap(check: Check) -> ReadinessRule:
+        return ReadinessRule(code, reason_of(code, check), source, engine, check)
+
+    return wrap

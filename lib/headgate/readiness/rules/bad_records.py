@@ -1,0 +1,125 @@
+"""What a Kafka Streams application does with a record that it can't handle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.version import Engine
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import span
+
+DEAD_LETTERS = "errors.dead.letter.queue.topic.name"
+TASK_TIMEOUT = "task.timeout.ms"
+DEFAULT_TIMEOUT_MS = 300_000
+# Setting, the older name of it, and the handler that it has where nobody sets one.
+_HANDLERS = (
+    ("deserialization.exception.handler", "default.deserialization.exception.handler"),
+    ("processing.exception.handler", None),
+    ("production.exception.handler", "default.production.exception.handler"),
+)
+_STOPPING = frozenset({
+    "LogAndFailExceptionHandler",
+    "LogAndFailProcessingExceptionHandler",
+    "DefaultProductionExceptionHandler",
+})  # fmt: skip
+_SKIPPING = frozenset(
+    {"LogAndContinueExceptionHandler", "LogAndContinueProcessingExceptionHandler"}
+)
+_GUIDE = "documentation: Configuring a Streams Application"
+
+
+@rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
+def skips_records(s: Subject) -> Iterator[Problem]:
+    """A record that can't be read or processed is skipped: a line in a log is all that is left
+    of it. After a change of a producer's schema that may be every record, and nobody notices.
+    """
+    names = [f"{key}={name}" for key, name in _handlers(s) if name in _SKIPPING]
+    if names and not s.config(DEAD_LETTERS):
+        yield Problem(
+            severity=Severity.HIGH,
+            what=f"Bad records are dropped ({', '.join(names)}), with no dead letter queue.",
+            remedy=f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped "
+            "record there, with the error and its position in the headers. Before 4.2 write a "
+            "handler of your own that does. Both take a rolling restart.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
+def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
+    """One record that can't be read or processed stops the thread, then the next one that gets
+    its partition, until the application is down. It does not come up again before somebody
+    moves its offset by hand.
+    """
+    names = [key for key, name in _handlers(s) if name in _STOPPING and "production" not in key]
+    if names:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"The default stands for {' and '.join(names)}: fail at the first bad record.",
+            remedy=f"Decide it: where a record may wait, LogAndContinue... with {DEAD_LETTERS} "
+            "(4.2 and newer) or a handler of your own that keeps it; where none may be passed "
+            "over, stay, and practise how an offset is moved past one.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY072", f"{_GUIDE}, exception handlers", Engine.KAFKA_STREAMS)
+def own_handler(s: Subject) -> Iterator[Problem]:
+    """What becomes of a bad record is in this class alone. One that goes on without keeping the
+    record loses it.
+    """
+    own = [f"{key}={name}" for key, name in _handlers(s) if name not in _STOPPING | _SKIPPING]
+    if own and not s.config(DEAD_LETTERS):
+        yield Problem(
+            severity=Severity.LOW,
+            what=f"Bad records go to the application's own handler: {', '.join(own)}.",
+            remedy="Let it write the record, with topic, partition and offset, to a topic of its "
+            f"own before it goes on; from 4.2 on {DEAD_LETTERS} names one for all handlers.",
+            keeps_state=True,
+            question="Does the handler keep the records that it passes over?",
+        )
+
+
+def _handlers(s: Subject) -> Iterator[tuple[str, str]]:
+    """Yield (setting, class without package) of what is set or known to be the default."""
+    if not s.app.config:
+        return
+    for key, older in _HANDLERS:
+        found = s.config(key) or (s.config(older) if older else None)
+        yield key, _short(found) if found else _default(key)
+
+
+def _default(key: str) -> str:
+    kind = {"deserialization": "LogAndFailExceptionHandler"}.get(key.split(".")[0])
+    kind = kind or (
+        "DefaultProductionExceptionHandler"
+        if key.startswith("production")
+        else "LogAndFailProcessingExceptionHandler"
+    )
+    return kind
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("class ").rsplit(".", 1)[-1].strip()
+
+
+@rule("RDY073", f"{_GUIDE}, task.timeout.ms; proposal: KIP-572", Engine.KAFKA_STREAMS)
+def task_timeout(s: Subject) -> Iterator[Problem]:
+    """A task that gets no answer from the brokers for this long fails, and takes its thread
+    along. Rolling upgrades of the brokers and network faults take longer than that; every
+    instance that goes has its state restored elsewhere.
+    """
+    text = s.config(TASK_TIMEOUT)
+    short = bool(text and text.isdigit() and int(text) < DEFAULT_TIMEOUT_MS)
+    unset = bool(s.app.config) and (text is None or text == str(DEFAULT_TIMEOUT_MS))
+    if short or unset:
+        now = span(int(text)) if text and int(text) else "zero" if text else "not set"
+        yield Problem(
+            severity=Severity.MEDIUM if short else Severity.LOW,
+            what=f"{TASK_TIMEOUT} is {now}; the default is {span(DEFAULT_TIMEOUT_MS)}.",
+            remedy=f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an "
+            "uncaught exception handler that replaces the thread; it takes a rolling restart.",
+            keeps_state=True,
+        )

@@ -1,0 +1,189 @@
+"""Where a Spark query keeps its checkpoint, and how far back that reaches."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from headgate.compat.naming import location, normal_path, option
+from headgate.compat.timing import output_mode
+from headgate.model.version import Engine, Version
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import span, span_ms
+
+RETAINED = "spark.sql.streaming.minBatchesToRetain"
+DEFAULT_RETAINED = 100
+FEW_BATCHES = 10
+SHORT_MS = 3_600_000
+"""A fault of a deployment is seldom noticed in less than an hour."""
+_FILE_SYSTEM = "spark.hadoop.fs.defaultFS"
+_GUIDE = "documentation: Spark Structured Streaming programming guide, Recovering from Failures"
+_TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")
+_SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]+):")
+_MOVE = (
+    "Stop the query, copy the whole folder to {to}, compare it, and start with the new "
+    "checkpointLocation; the query goes on where it was."
+)
+
+
+@rule("RDY030", _GUIDE, Engine.SPARK)
+def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
+    """Folders for temporary files are emptied by restarts and by clean-up jobs. Without its
+    checkpoint the query loses its position and all of its state.
+    """
+    place = s.place
+    if place and is_local(place, s.version) and _TEMPORARY.search(normal_path(place)):
+        yield Problem(
+            severity=Severity.HIGH,
+            what=f"The checkpoint is in a folder for temporary files: {place}.",
+            remedy=_MOVE.format(to="a storage that lasts"),
+            keeps_state=True,
+        )
+
+
+@rule("RDY031", _GUIDE, Engine.SPARK)
+def local_checkpoint(s: Subject) -> Iterator[Problem]:
+    """A checkpoint on a machine's own disk is lost with the machine, and a driver or executor
+    that starts on another one does not find it. The query then begins anew, without its state.
+    """
+    place = s.place
+    if place and is_local(place, s.version) and not _TEMPORARY.search(normal_path(place)):
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"The checkpoint is on a local file system: {place}.",
+            remedy=_MOVE.format(to="an object store or a distributed file system"),
+            keeps_state=True,
+            question="Is this path a shared volume that every machine has, and that is kept safe?",
+        )
+
+
+def is_local(place: str, version: Version) -> bool:
+    """Whether an address is proven to be on a machine's own file system.
+
+    A path without a scheme is on the file system that the session has for default.
+    """
+    found = _SCHEME.match(place)
+    if found is None:
+        default = version.settings.get(_FILE_SYSTEM, "")
+        return bool(default.startswith("file:") or (_TEMPORARY.search(place) and not default))
+    return found["scheme"].lower() == "file"
+
+
+@rule(
+    "RDY032",
+    "measured on Spark 4.2.0 (file sink's log); proposal: keep what is written by two hands apart",
+    Engine.SPARK,
+)
+def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
+    """Whoever empties, moves, compacts or expires the data takes the checkpoint along, or the
+    other way round; and who reads the folder meets files that are no data.
+    """
+    place = s.place
+    if not place:
+        return
+    for node, what, path in _folders(s.version):
+        if _within(place, path):
+            said = f"The checkpoint {place} lies within {what}, {path}."
+        elif _within(path, place):
+            said = f"{what[0].upper()}{what[1:]}, {path}, lies within the checkpoint {place}."
+        else:
+            continue
+        yield Problem(
+            severity=Severity.HIGH,
+            where=node,
+            what=said,
+            remedy=_MOVE.format(to="a folder beside the data"),
+            keeps_state=True,
+        )
+
+
+def _folders(version: Version) -> Iterator[tuple[str | None, str, str]]:
+    """Yield (node, what it is, path) of the folders that the query writes or reads."""
+    sink = version.sink
+    target = (sink.options.get("path") or sink.target) if sink else None
+    if sink and target and sink.format not in ("kafka", "memory") and "/" in target:
+        yield sink.node, "the sink's folder", target
+    for source in version.sources or ():
+        if path := (location(source) if source.format != "kafka" else None):
+            yield source.node, "a source's folder", option(source, "path") or path
+
+
+def _within(inner: str, outer: str) -> bool:
+    """Whether one folder lies in another one of the same file system."""
+    one, other = _parts(inner), _parts(outer)
+    if one[0] and other[0] and one[0] != other[0]:
+        return False
+    return one[1] == other[1] or one[1].startswith(other[1].rstrip("/") + "/")
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """Return scheme with authority, and the path; `file` where there is none is left open."""
+    found = re.match(r"^([a-zA-Z][\w+.-]*):(?://([^/]*))?(/.*)?$", address)
+    if found is None:
+        return "", posixpath.normpath(address)
+    return f"{found[1].lower()}:{found[2] or ''}", posixpath.normpath(found[3] or "/")
+
+
+@rule(
+    "RDY033",
+    "measured on Spark 4.2.0; documentation: spark.sql.streaming.minBatchesToRetain",
+    Engine.SPARK,
+)
+def short_rewind(s: Subject) -> Iterator[Problem]:
+    """The checkpoint keeps offsets and state of its last batches alone. A faulty deployment can
+    be taken back without a replay only while a batch of before it is kept.
+    """
+    kept = _retained(s)
+    if not s.stateful or kept is None:
+        return
+    interval = _interval(s)
+    reach = kept * interval if interval else None
+    if (reach is None and kept < FEW_BATCHES) or (reach is not None and reach < SHORT_MS):
+        about = (
+            f", about {span(reach)} at one batch each {span(interval)}"
+            if reach and interval
+            else ""
+        )
+        wanted = f" for a day: {-(-86_400_000 // interval):,}" if interval else ""
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"The checkpoint keeps its last {kept} batches{about}.",
+            remedy=f"Set {RETAINED} to what you need to notice a fault{wanted}. It is not pinned: "
+            "it counts from the next start on. The checkpoint grows by the state's changes of "
+            "those batches; a longer trigger reaches further, too.",
+            keeps_state=True,
+        )
+
+
+def _retained(s: Subject) -> int | None:
+    """Return how many batches are kept; None where neither settings nor a long log tells."""
+    text = s.setting(RETAINED)
+    if text is not None and text.isdigit():
+        return int(text)
+    return DEFAULT_RETAINED if s.settings_told else None
+
+
+def _interval(s: Subject) -> int | None:
+    """Return the trigger's interval in ms, None where batches follow no clock."""
+    trigger = s.version.trigger or {}
+    return span_ms(str(trigger.get("processingTime") or "")) or None
+
+
+@rule("RDY034", "proposal: a trigger is a decision", Engine.SPARK)
+def no_trigger(s: Subject) -> Iterator[Problem]:
+    """Without a trigger a batch begins as soon as the last one ends. Quiet hours make thousands
+    of tiny batches: small files, requests to the object store, and a rewind window of minutes.
+    """
+    captured = any(e.kind == "capture" for e in s.version.evidence)
+    known = captured and output_mode(s.version) is not None and s.version.capture_error is None
+    if known and s.version.trigger is None and s.version.sink is not None:
+        yield Problem(
+            severity=Severity.LOW,
+            what="The query has no trigger.",
+            remedy="Set trigger(processingTime=...) to what the readers need, or availableNow for "
+            "runs on a schedule. Both can be changed at any restart.",
+            keeps_state=True,
+        )

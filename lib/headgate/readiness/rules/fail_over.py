@@ -1,0 +1,180 @@
+"""What happens to a Kafka Streams application when an instance, a disk or a broker goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.model.streams import StreamsStore
+from headgate.model.version import Engine
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import size, span
+
+RESTORED_A_SECOND = 20_000_000
+"""Bytes: what one thread restores from brokers nearby, said with every estimate."""
+NOTICED_MS = 60_000
+LONG_MS = 900_000
+_STANDBYS = "num.standby.replicas"
+_GUARANTEE = "processing.guarantee"
+_STATE_DIR = "state.dir"
+_TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp(/|$)")
+_GUIDE = "documentation: Configuring a Streams Application"
+
+
+@rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS)
+def no_standby(s: Subject) -> Iterator[Problem]:
+    """No other instance has a copy of the state. When an instance goes, its tasks stand still
+    until all of their changelog has been read again; so they do when a disk is lost or an
+    upgrade moves tasks.
+    """
+    if s.config(_STANDBYS, "0") != "0":
+        return
+    sizes = {store: held for store in s.app.stores if (held := _bytes(store, s))}
+    total = sum(sizes.values())
+    takes = total * 1000 / RESTORED_A_SECOND
+    if takes >= NOTICED_MS:
+        largest = max(sizes, key=lambda store: sizes[store])
+        yield Problem(
+            severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
+            where=largest.node,
+            what=f"The stores hold {size(total)} in their changelogs and have no standby. All of "
+            f"it is restored in about {span(takes)}, at {size(RESTORED_A_SECOND)} a second (an "
+            "assumption: one thread, brokers nearby).",
+            remedy=f"Set {_STANDBYS}=1 and run one instance more than the load needs: one instance "
+            "after the other, the state stays. Keep local disks over restarts.",
+            keeps_state=True,
+        )
+
+
+def _bytes(store: StreamsStore, s: Subject) -> int | None:
+    topic = s.topic(store.changelog or store.restored_from)
+    return topic.bytes if topic else None
+
+
+@rule("RDY081", f"{_GUIDE}, state.dir", Engine.KAFKA_STREAMS)
+def state_in_tmp(s: Subject) -> Iterator[Problem]:
+    """Folders for temporary files are emptied by restarts and by clean-up jobs, and two
+    applications on one machine share this one. All of the state is then restored from its
+    changelogs.
+    """
+    place = s.config(_STATE_DIR, "/tmp/kafka-streams")
+    if place and s.app.stores and _TEMPORARY.match(place):
+        set_ = _STATE_DIR in s.app.config
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=s.app.stores[0].node,
+            what=f"{_STATE_DIR} is {place}" + ("." if set_ else ", the default."),
+            remedy=f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on "
+            "Kubernetes a StatefulSet with a volume), and move the old folder there while the "
+            "instance is stopped, so that nothing is restored.",
+            keeps_state=True,
+            question=None if set_ else "Are all stores in memory? Then nothing is kept there.",
+        )
+
+
+@rule("RDY082", f"{_GUIDE}, replication.factor", Engine.KAFKA_STREAMS)
+def single_replica(s: Subject) -> Iterator[Problem]:
+    """Changelogs and repartition topics have one copy. When the broker that has it is
+    restarted, tasks stop; when its disk is lost, so is the state.
+    """
+    if s.config("replication.factor") == "1":
+        yield Problem(
+            severity=Severity.HIGH,
+            what="Internal topics are made with replication.factor=1.",
+            remedy="Set replication.factor=-1 (the brokers' default) or 3 for topics to come, and "
+            "add replicas to those that exist with kafka-reassign-partitions: a setting changes no "
+            "topic that is there.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY083", f"{_GUIDE}, processing.guarantee", Engine.KAFKA_STREAMS)
+def counted_twice(s: Subject) -> Iterator[Problem]:
+    """After a crash, records since the last commit are processed again on a state that has seen
+    them: sums and counts count them twice, and outputs are written twice.
+    """
+    if s.app.stores and s.config(_GUARANTEE, "at_least_once") == "at_least_once":
+        yield Problem(
+            severity=Severity.LOW,
+            where=s.app.stores[0].node,
+            what=f"{_GUARANTEE} is at_least_once, and the application keeps state.",
+            remedy=f"Set {_GUARANTEE}=exactly_once_v2, one instance after the other (measured on "
+            "4.3.1: the state is taken over), and let readers use isolation.level=read_committed. "
+            "Expect stores to be restored after an unclean stop.",
+            keeps_state=True,
+            question="Does a record that counts twice matter to the readers?",
+        )
+
+
+@rule(
+    "RDY084",
+    "documentation: Kafka Streams upgrade guide, 4.0; proposal: KIP-732",
+    Engine.KAFKA_STREAMS,
+)
+def removed_guarantee(s: Subject) -> Iterator[Problem]:
+    """From 4.0 on this value is none that the configuration takes: the upgraded application
+    does not start.
+    """
+    value = s.config(_GUARANTEE)
+    if value in ("exactly_once", "exactly_once_beta"):
+        yield Problem(
+            severity=Severity.HIGH,
+            what=f"{_GUARANTEE} is {value}, which was removed.",
+            remedy=f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a rolling "
+            "restart of its own (brokers 2.5 and newer).",
+            keeps_state=True,
+        )
+
+
+@rule("RDY085", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
+def upgrade_from_left(s: Subject) -> Iterator[Problem]:
+    """Left behind by an upgrade, it keeps the application in the old release's formats, and the
+    next upgrade begins in the middle of the last one.
+    """
+    value = s.config("upgrade.from")
+    if value and value != "null":
+        yield Problem(
+            severity=Severity.LOW,
+            what=f"upgrade.from is still {value}.",
+            remedy="Once all instances run the new release, remove it in a second rolling restart.",
+            keeps_state=True,
+            question="Is an upgrade under way?",
+        )
+
+
+@rule("RDY086", "measured on Kafka Streams 4.3.1; proposal: KIP-1071", Engine.KAFKA_STREAMS)
+def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
+    """A group of the streams protocol keeps its topology on the broker and takes no other one:
+    a release that changes inputs, or names, partitions or settings of internal topics, does not
+    start, not even after all instances were stopped.
+    """
+    if s.app.protocol == "streams":
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what="The application uses group.protocol=streams.",
+            remedy="For such a release stop all instances, start the new one with "
+            "group.protocol=classic once, and go back; or keep the group's offsets, delete the "
+            "group, and restore them. `headgate diff` says which releases need it.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY087", f"{_GUIDE}; measured on Kafka Streams 4.3.1", Engine.KAFKA_STREAMS)
+def begins_at_the_end(s: Subject) -> Iterator[Problem]:
+    """Where no offset is committed the application begins at the end: under a new application
+    id, after its offsets have expired, and on partitions that are added. What was written
+    before is skipped without a word.
+    """
+    keys = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
+    found = next(((k, v) for k in keys if (v := s.config(k))), None)
+    if found and found[1].lower() == "latest":
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"{found[0]} is latest.",
+            remedy="Set it to earliest, the default of Kafka Streams: committed offsets are not "
+            "touched by it. Where a source really has to begin at its end, say so for that one "
+            "(Consumed.withOffsetResetPolicy).",
+            keeps_state=True,
+        )

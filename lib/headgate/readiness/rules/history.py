@@ -1,0 +1,160 @@
+"""Whether a replay would still find what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.cluster import Topic
+from headgate.model.streams import InternalKind
+from headgate.readiness.bounds import Bound, bound_of, keeps_ms
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.rules.internal_topics import retention_ms
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import some, span
+
+_KAFKA = "documentation: Kafka topic configuration, retention and log compaction"
+
+
+@rule("RDY100", _KAFKA)
+def history_too_short(s: Subject) -> Iterator[Problem]:
+    """State can only be built again from what its inputs still hold. It is older than that:
+    after a reset, or under a new checkpoint, results begin with the oldest record that is left,
+    and are too small.
+    """
+    if s.cluster is None or not s.has_state:
+        return
+    needed = _needed_ms(s)
+    for name, node in dict(s.inputs()).items():
+        topic = s.topic(name)
+        if topic is None or not _expires(topic) or _compacted(topic):
+            continue
+        keeps = topic.retention_ms if (topic.retention_ms or -1) >= 0 else None
+        if (
+            needed is not None
+            and keeps is not None
+            and keeps >= needed
+            and not topic_is_short(topic)
+        ):
+            continue
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=node,
+            what=f"{name} {_limits(topic)}; the state reaches back "
+            f"{span(needed) if needed else 'further, without an end'}. {_left(topic)}",
+            remedy="Raise the topic's retention (or use tiered storage) to what a replay must "
+            "reach back, or keep the raw records where a batch can read them (an archive, an "
+            "earlier topic): a replay then begins there. What is deleted is gone, so plan changes "
+            "that keep the state (`headgate diff` says which do).",
+            keeps_state=True,
+        )
+
+
+def _expires(topic: Topic) -> bool:
+    """Whether the brokers delete records by age or size."""
+    if topic.cleanup_policy and "delete" not in topic.cleanup_policy:
+        return False
+    return (topic.retention_ms or -1) >= 0 or topic_is_short(topic)
+
+
+def topic_is_short(topic: Topic) -> bool:
+    """Whether the topic is limited by size, which is no span of time."""
+    return (topic.retention_bytes or -1) >= 0
+
+
+def _compacted(topic: Topic) -> bool:
+    return "compact" in (topic.cleanup_policy or "")
+
+
+def _limits(topic: Topic) -> str:
+    keeps = (topic.retention_ms or -1) >= 0
+    if keeps and topic.retention_ms is not None:
+        return f"keeps records for {span(topic.retention_ms)}"
+    return f"keeps {topic.retention_bytes:,} bytes for a partition"
+
+
+def _left(topic: Topic) -> str:
+    """Say how much of the history is there: offsets count records that were written."""
+    known = [
+        (p.begin, p.end) for p in topic.partitions if p.begin is not None and p.end is not None
+    ]
+    ever = sum(end for _, end in known if end is not None)
+    gone = sum(begin for begin, _ in known if begin is not None)
+    if not known or not ever:
+        return ""
+    if not gone:
+        return "So far nothing was deleted."
+    return f"Of {ever:,} offsets {gone:,} are gone ({100 * gone / ever:.0f} %)."
+
+
+def _needed_ms(s: Subject) -> int | None:
+    """Return how far back the state reaches; None where it has no end, or it is not known."""
+    if s.stateful:
+        bounds = [bound_of(o, s.version) for o in s.stateful]
+        reaches = [keeps_ms(o, s.version) for o in s.stateful]
+        if any(b is not Bound.TIME for b in bounds) or None in reaches:
+            return None
+        return max(r for r in reaches if r is not None)
+    changelogs = [t for t in s.app.internal or () if t.kind is InternalKind.CHANGELOG]
+    spans = [retention_ms(t) for t in changelogs if "delete" in t.configs.get("cleanup.policy", "")]
+    if not changelogs or len(spans) < len(changelogs) or None in spans:
+        return None
+    return max(x for x in spans if x is not None)
+
+
+@rule("RDY101", _KAFKA)
+def compacted_input(s: Subject) -> Iterator[Problem]:
+    """A compacted topic keeps the last record of each key. A replay does not see those before
+    it: what counts or sums records comes out smaller than it was, with no error.
+    """
+    if s.cluster is None or not _counts(s):
+        return
+    names = [
+        n for n, _ in s.inputs() if (t := s.topic(n)) and _compacted(t) and not _is_table(n, s)
+    ]
+    for name, node in dict(s.inputs()).items():
+        if name in names:
+            yield Problem(
+                severity=Severity.MEDIUM,
+                where=node,
+                what=f"{name} is compacted, and what the pipeline keeps is made of its records.",
+                remedy="Read it as a table (the newest row for a key), or take results that must "
+                "survive a replay from a topic that is not compacted.",
+                keeps_state=False,
+                question="Does the result depend on every record, or on the newest for each key?",
+            )
+
+
+def _counts(s: Subject) -> bool:
+    operators = [p.operator for p in s.app.processors]
+    return bool(s.stateful) or "aggregate" in operators
+
+
+def _is_table(name: str, s: Subject) -> bool:
+    """Whether an application reads a topic as a table, for which compaction is right."""
+    for source in s.app.sources:
+        processor = s.app.processor(source.processor)
+        if name in source.topics and processor is not None:
+            following = [s.app.processor(x) for x in processor.successors]
+            return source.is_global or any(p and p.operator == "table_source" for p in following)
+    return False
+
+
+@rule("RDY102", "measured on Spark 4.2.0 and Kafka Streams 4.3.1")
+def input_missing(s: Subject) -> Iterator[Problem]:
+    """The next start is refused, or waits until the topic is there; a topic that somebody makes
+    anew under the name has other records, or none.
+    """
+    if s.cluster is None or not s.cluster.topics:
+        return
+    missing = {n: node for n, node in s.inputs() if n not in s.cluster.topics}
+    if missing:
+        yield Problem(
+            severity=Severity.HIGH,
+            where=next(iter(missing.values())),
+            what=f"Kafka does not have {some(list(missing))}.",
+            remedy="Look whether it was deleted or renamed, and whether this is the pipeline's "
+            "cluster; a topic made anew needs the positions on it reset.",
+            keeps_state=True,
+            question="Is this the cluster that the pipeline reads, and may Headgate see the topic?",
+        )

@@ -1,0 +1,140 @@
+"""Internal topics of Kafka Streams: what they keep, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.streams import InternalKind, InternalTopic
+from headgate.model.version import Engine
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import some, span
+
+_ADDED = "windowstore.changelog.additional.retention.ms"
+_DAY_MS = 86_400_000
+_JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
+
+
+@rule(
+    "RDY088",
+    "measured on Kafka Streams 4.3.1; documentation: Managing Streams Application Topics",
+    Engine.KAFKA_STREAMS,
+)
+def internal_topic_altered(s: Subject) -> Iterator[Problem]:
+    """Kafka Streams makes changelogs compacted and repartition topics without an end. With
+    another policy the brokers delete what is still needed: state that is gone at the next
+    restoration, or records that were never read. No upgrade sets it right.
+    """
+    for topic in s.app.internal or ():
+        policy, keeps = policy_of(topic), retention_ms(topic)
+        if (
+            topic.kind is InternalKind.CHANGELOG
+            and policy == "delete"
+            and not _of_join(topic.name, s)
+        ):
+            what, fix = "is not compacted", "cleanup.policy=compact"
+        elif (
+            topic.kind is InternalKind.REPARTITION
+            and policy == "delete"
+            and keeps is not None
+            and keeps >= 0
+        ):
+            what, fix = f"keeps records for {span(keeps)} only", "retention.ms=-1"
+        else:
+            continue
+        yield Problem(
+            severity=Severity.HIGH,
+            where=_node(topic.name, s),
+            what=f"The internal topic {topic.name} {what}.",
+            remedy=f"Set {fix} on it with kafka-configs; what is already deleted stays deleted, so "
+            "compare the state with its source before the next restoration.",
+            keeps_state=True,
+        )
+
+
+@rule(
+    "RDY089",
+    "measured on Kafka Streams 4.3.1; documentation: windowstore.changelog.additional.retention.ms",
+    Engine.KAFKA_STREAMS,
+)
+def changelog_of_windows(s: Subject) -> Iterator[Problem]:
+    """A changelog gets its retention when it is made, and no release changes it. A window or a
+    grace that was lengthened since is longer than its changelog: at the next restoration the
+    oldest windows are missing.
+    """
+    limited = {t.name: keeps for t in _changelogs(s) if (keeps := _windowed_ms(t)) is not None}
+    if limited:
+        extra = int(s.config(_ADDED) or _DAY_MS)
+        least = min(limited, key=lambda name: limited[name])
+        reach = max(limited[least] - extra, 0)
+        shown = some([f"{name} ({span(keeps)})" for name, keeps in sorted(limited.items())])
+        yield Problem(
+            severity=Severity.LOW,
+            where=_node(least, s),
+            what=f"Changelogs of windows end: {shown}. Without the {span(extra)} that are added, "
+            f"the shortest has room for windows and grace of {span(reach)}.",
+            remedy="Where windows and grace are longer, raise retention.ms on the changelog with "
+            "kafka-configs before the next restoration; do so with every release that lengthens "
+            "one.",
+            keeps_state=True,
+            question=f"Is the longest window with its grace within {span(reach)}?",
+        )
+
+
+@rule("RDY090", "documentation: Kafka Streams DSL, Aggregating", Engine.KAFKA_STREAMS)
+def rows_for_ever(s: Subject) -> Iterator[Problem]:
+    """A row stays for every key that was ever seen, in the store and in its changelog. Where
+    new keys keep coming, disks fill, and each restoration takes longer than the last.
+    """
+    kept = {t.name for t in _changelogs(s) if policy_of(t) == "compact"}
+    stores = [x for x in s.app.stores if x.changelog in kept and _aggregates(x.processors, s)]
+    if stores:
+        yield Problem(
+            severity=Severity.LOW,
+            where=stores[0].node,
+            what=f"Nothing ever leaves {some([x.name for x in stores])}: aggregated without a "
+            "window.",
+            remedy="Where keys keep coming, aggregate in windows, or return null for a key that is "
+            "done: that deletes its row, here and in the changelog. The rows that are there stay.",
+            keeps_state=True,
+            question="Is the number of keys limited?",
+        )
+
+
+def _aggregates(processors: tuple[str, ...], s: Subject) -> bool:
+    return any((p := s.app.processor(name)) and p.operator == "aggregate" for name in processors)
+
+
+def policy_of(topic: InternalTopic) -> str | None:
+    """Return the clean-up policy in force, its words in order; None where nobody said."""
+    text = topic.configs.get("cleanup.policy") or topic.effective.get("cleanup.policy")
+    return ",".join(sorted(w.strip() for w in text.split(","))) if text else None
+
+
+def retention_ms(topic: InternalTopic) -> int | None:
+    """Return the retention in force, -1 for ever; None where nobody said."""
+    text = topic.configs.get("retention.ms") or topic.effective.get("retention.ms") or ""
+    return int(text) if text.lstrip("-").isdigit() else None
+
+
+def _changelogs(s: Subject) -> list[InternalTopic]:
+    return [t for t in s.app.internal or () if t.kind is InternalKind.CHANGELOG]
+
+
+def _windowed_ms(topic: InternalTopic) -> int | None:
+    keeps = retention_ms(topic)
+    return keeps if policy_of(topic) == "compact,delete" and (keeps or -1) >= 0 else None
+
+
+def _of_join(topic: str, s: Subject) -> bool:
+    """Whether a changelog is of a stream-stream join's buffer, which is deleted by time alone."""
+    store = next((x for x in s.app.stores if x.changelog == topic), None)
+    users = [s.app.processor(p) for p in store.processors] if store else []
+    return store is None or any(p and p.operator in _JOINS for p in users)
+
+
+def _node(topic: str, s: Subject) -> str | None:
+    stores = ((x.changelog, x.node) for x in s.app.stores)
+    repartitions = ((x.topic, x.node) for x in s.app.repartitions)
+    return next((node for name, node in (*stores, *repartitions) if name == topic), None)

@@ -1,0 +1,168 @@
+"""How near a pipeline's position is to what Kafka deletes: the records, or the position itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from headgate.landscape.lags import checkpoint_positions, ends_of, group_positions
+from headgate.landscape.landscape import PartitionLag, PositionState
+from headgate.model.activity import ActivityState
+from headgate.model.version import Engine
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import some, span
+
+RETENTION = "offsets.retention.minutes"
+NEAR = 0.8
+"""A position whose next record has lived through this share of its retention is near the edge."""
+FEW = 1000
+"""In a log of fewer offsets than this, how many wait says nothing of how long they did."""
+_MINUTE_MS = 60_000
+_SHORT_MS = 2 * 86_400_000
+"""Offsets that expire sooner than a weekend lasts."""
+
+
+@rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1")
+def already_gone(s: Subject) -> Iterator[Problem]:
+    """Records that were not read yet are deleted. Spark refuses to go on, or skips them with
+    failOnDataLoss=false; a group skips to where auto.offset.reset says, mostly without anybody
+    noticing.
+    """
+    lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
+    if lost:
+        gone = sum((p.begin or 0) - (p.position or 0) for p in lost)
+        yield Problem(
+            severity=Severity.HIGH,
+            where=_node(lost[0].topic, s),
+            what=f"{gone:,} offsets that were not read are gone: {_partitions(lost)} "
+            "begin behind the pipeline's position.",
+            remedy="Look for the records elsewhere (an archive, a mirror, the producer) before the "
+            "position moves on, and raise the topic's retention; then move the position to the "
+            "beginning on purpose.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY111", "documentation: Kafka topic configuration, retention.ms; proposal: the estimate")
+def near_the_edge(s: Subject) -> Iterator[Problem]:
+    """The pipeline is so far behind that the records which it has yet to read are about to be
+    deleted. If it stands still, or is slower than its topic, they are lost.
+    """
+    near = [p for p in _positions(s) if (_age(p, s) or 0) >= NEAR]
+    if near:
+        worst = max(near, key=lambda p: _age(p, s) or 0)
+        topic = s.topic(worst.topic)
+        keeps = (topic.retention_ms or 0) if topic else 0
+        left = keeps * (1 - (_age(worst, s) or 0))
+        yield Problem(
+            severity=Severity.HIGH,
+            where=_node(worst.topic, s),
+            what=f"{_partitions(near)}: the next record to be read is near the end of its "
+            f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
+            "assumption).",
+            remedy="Raise retention.ms on the topic now, which keeps what is there, then let the "
+            "pipeline catch up.",
+            keeps_state=True,
+        )
+
+
+def _age(position: PartitionLag, s: Subject) -> float | None:
+    """Return which share of its life the next record has had, as if records came evenly.
+
+    None where nothing waits, nothing was deleted yet, or records do not go by age.
+    """
+    begin, end, now = position.begin, position.end, position.position
+    topic = s.topic(position.topic)
+    if topic is None or not begin or end is None or now is None or now >= end or now < begin:
+        return None
+    deletes = "delete" in (topic.cleanup_policy or "delete")
+    if not deletes or (topic.retention_ms or -1) <= 0 or end - begin < FEW:
+        return None
+    return (end - now) / (end - begin)
+
+
+@rule("RDY112", "documentation: Kafka broker configuration, offsets.retention.minutes")
+def offsets_expire(s: Subject) -> Iterator[Problem]:
+    """Kafka forgets a group's offsets some time after its last member has left. A later start
+    does not resume: it begins where auto.offset.reset says, at the end or at the beginning, on
+    top of the state that it has.
+    """
+    keeps = _offsets_kept_ms(s)
+    if s.version.engine is Engine.SPARK or keeps is None or s.group is None:
+        return
+    stopped = _stopped_ms(s)
+    if stopped is not None:
+        yield from _of_stopped(s, keeps, stopped)
+    elif s.group.is_inactive:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"Nobody is in the group {s.group.id}; its offsets go {span(keeps)} after the "
+            "last member left.",
+            remedy=_KEEP,
+            keeps_state=True,
+            question="Since when is it stopped?",
+        )
+    elif keeps < _SHORT_MS:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            what=f"The brokers keep a stopped group's offsets for {span(keeps)}.",
+            remedy=f"Raise {RETENTION} on the brokers above the longest stop that may happen; the "
+            "default is 7 days.",
+            keeps_state=True,
+        )
+
+
+_KEEP = (
+    "Start the pipeline before that, or write its offsets down now (kafka-consumer-groups "
+    "--reset-offsets --to-current --export) so that they can be set again."
+)
+
+
+def _of_stopped(s: Subject, keeps: int, stopped: float) -> Iterator[Problem]:
+    assert s.group is not None
+    left = keeps - stopped
+    if left <= 0:
+        what = "they may be gone already"
+    else:
+        at = s.now + timedelta(milliseconds=left)
+        what = f"they go in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
+    yield Problem(
+        severity=Severity.HIGH if left < keeps / 2 else Severity.LOW,
+        what=f"The group {s.group.id} is stopped for {span(stopped)}; the brokers keep its offsets "
+        f"for {span(keeps)}: {what}.",
+        remedy=_KEEP,
+        keeps_state=True,
+    )
+
+
+def _stopped_ms(s: Subject) -> float | None:
+    """Return how long the pipeline is known to be stopped, None where it runs or nobody knows."""
+    seen = s.activity
+    if seen is None or seen.state is not ActivityState.STOPPED or not seen.since:
+        return None
+    since = datetime.fromisoformat(seen.since)
+    return max((s.now - since).total_seconds() * 1000, 0)
+
+
+def _offsets_kept_ms(s: Subject) -> int | None:
+    text = s.cluster.broker_settings.get(RETENTION, "") if s.cluster else ""
+    return int(text) * _MINUTE_MS if text.isdigit() else None
+
+
+def _positions(s: Subject) -> tuple[PartitionLag, ...]:
+    if s.cluster is None:
+        return ()
+    ends = ends_of(s.cluster)
+    if s.version.engine is Engine.SPARK:
+        return checkpoint_positions(s.version, ends)
+    return group_positions(s.group, ends) if s.group else ()
+
+
+def _node(topic: str, s: Subject) -> str | None:
+    return next((node for name, node in s.inputs() if name == topic), None)
+
+
+def _partitions(found: list[PartitionLag]) -> str:
+    return some([f"{p.topic}-{p.partition}" for p in found])

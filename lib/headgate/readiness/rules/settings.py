@@ -1,0 +1,128 @@
+"""Settings that no checkpoint keeps, and that another machine may not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.compat.settings import ANSI, CHECKPOINT_FORMAT, TIME_ZONE
+from headgate.compat.time_zone import reads_time_zone
+from headgate.model.version import Engine
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+
+_SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
+_UNSUPPORTED = "spark.sql.streaming.unsupportedOperationCheck"
+_CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
+_GUARDS = {
+    _SCHEMA_CHECK: "whether the state has the schema that the query expects",
+    _UNSUPPORTED: "whether the query is one that streaming can compute",
+    _CORRECTNESS: "whether one stateful operator may drop what another one makes late",
+}
+_SKIPS = (
+    "spark.sql.files.ignoreCorruptFiles",
+    "spark.sql.files.ignoreMissingFiles",
+)
+# What changes results or the reading of the checkpoint, with the default of Spark 4.2.
+_MEANING = {
+    ANSI: "true",
+    CHECKPOINT_FORMAT: "1",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.storeAssignmentPolicy": "ANSI",
+    "spark.sql.session.timeZone": None,
+}
+_SPECULATION = "spark.speculation"
+_BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNORECASE)
+_HEAVY = frozenset({"kafka", "foreach", "foreachBatch"})
+
+
+@rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK)
+def guard_switched_off(s: Subject) -> Iterator[Problem]:
+    """This check refuses a restart that would misread its state or give wrong results. Switched
+    off, the same restart runs: it fails later, in the middle of a batch, or writes nonsense.
+    """
+    for key, guards in _GUARDS.items():
+        if (s.setting(key) or "").lower() == "false":
+            yield Problem(
+                severity=Severity.HIGH,
+                what=f"{key} is false: nothing checks {guards}.",
+                remedy="Remove the setting; it is not pinned, the check is back at the next start. "
+                "Where it refuses then, the state is already at odds with the query.",
+                keeps_state=True,
+            )
+
+
+@rule("RDY041", "measured on Spark 4.2.0", Engine.SPARK)
+def settings_not_pinned(s: Subject) -> Iterator[Problem]:
+    """A checkpoint pins some settings and not these. On another cluster, another image or with
+    another default the query resumes, computes something else, and mixes it with what it has.
+    """
+    told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
+    if told:
+        shown = ", ".join(f"{k}={v}" for k, v in sorted(told.items()))
+        yield Problem(
+            severity=Severity.LOW,
+            what=f"The query depends on settings that its checkpoint does not keep: {shown}.",
+            remedy="Set them in the query's own code, with these values, and nowhere else.",
+            keeps_state=True,
+            question="Does the query itself set them, or the cluster that it runs on?",
+        )
+
+
+@rule("RDY042", "measured on Spark 4.2.0 (the time zone is not pinned)", Engine.SPARK)
+def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
+    """The query turns instants into dates, hours or text by the session's time zone, and nobody
+    sets one: it is the machine's. On a machine with another one, groups shift by hours and old
+    state is mixed with new.
+    """
+    reads = reads_time_zone(_expressions(s))
+    if reads and s.settings_told and s.setting(TIME_ZONE) is None:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=next((o.node for o in s.stateful), None),
+            what=f"The query reads the time zone, and {TIME_ZONE} is not set.",
+            remedy=f"Set {TIME_ZONE} in the query's own code to the zone that it has had until "
+            "now, even where that is UTC.",
+            keeps_state=True,
+        )
+
+
+def _expressions(s: Subject) -> list[str]:
+    """Return what state is kept by and made of; reading bytes as text needs no time zone."""
+    found = [e for o in s.stateful for e in (*(o.keys or ()), *(o.functions or ()))]
+    return [_BYTES_AS_TEXT.sub("text", e) for e in found]
+
+
+@rule("RDY043", "documentation: Spark SQL, generic file source options", Engine.SPARK)
+def skips_files(s: Subject) -> Iterator[Problem]:
+    """Files that are damaged or gone are passed over, and count as read: their rows never come,
+    and nothing says so.
+    """
+    for key in _SKIPS:
+        if (s.setting(key) or "").lower() == "true":
+            yield Problem(
+                severity=Severity.MEDIUM,
+                what=f"{key} is true.",
+                remedy="Remove the setting, and let the query stop at such a file; it counts from "
+                "the next start on.",
+                keeps_state=True,
+            )
+
+
+@rule("RDY044", "documentation: Spark configuration, speculation; proposal", Engine.SPARK)
+def speculation(s: Subject) -> Iterator[Problem]:
+    """With speculation two copies of a slow task run at once. Files are committed once, but
+    what a task sends to Kafka or to a service is sent twice.
+    """
+    sink = s.version.sink
+    if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.format in _HEAVY:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=sink.node,
+            what=f"{_SPECULATION} is true, and the sink is {sink.format}.",
+            remedy=f"Set {_SPECULATION}=false for this application.",
+            keeps_state=True,
+        )

@@ -1,0 +1,163 @@
+"""Sinks that can't take a batch, or a history, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.topology import Node
+from headgate.model.version import Engine, Sink
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+
+_FILES = frozenset({"file", "json", "csv", "parquet", "orc", "text", "avro", "xml"})
+_IN_MEMORY = frozenset({"memory", "console"})
+_GUIDE = "documentation: Spark Structured Streaming programming guide"
+
+
+@rule("RDY050", f"{_GUIDE}, Using Foreach and ForeachBatch; measured on Spark 4.2.0", Engine.SPARK)
+def function_as_sink(s: Subject) -> Iterator[Problem]:
+    """A function that skips batch numbers which it has seen is right for a batch that is
+    repeated after a failure. After a rewind, and under a new checkpoint, the numbers begin
+    again with other rows in them: those are skipped, and are lost.
+    """
+    sink = s.version.sink
+    if sink and sink.format == "foreachBatch":
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=sink.node,
+            what="Output goes through a foreachBatch function; what it does with a batch that "
+            "comes again is in no plan.",
+            remedy="Write by the rows' own key (merge or upsert). Where the function remembers "
+            "batch numbers, let it remember them by the query's id, and remove what it remembers "
+            "whenever the query is rewound or gets a new checkpoint.",
+            keeps_state=True,
+            question="Does the function write by key, or does it skip by batch number?",
+        )
+
+
+@rule("RDY051", f"{_GUIDE}, Output Sinks; proposal", Engine.SPARK)
+def writes_row_by_row(s: Subject) -> Iterator[Problem]:
+    """A batch that failed half-way is done again, and the rows that were written come again."""
+    sink = s.version.sink
+    if sink and sink.format == "foreach":
+        yield Problem(
+            severity=Severity.LOW,
+            where=sink.node,
+            what="Output goes through a foreach writer.",
+            remedy="Write by the rows' own key; open(partition, epoch) tells which part of which "
+            "batch comes again, as long as the query is not rewound.",
+            keeps_state=True,
+            question="Does the writer write by key?",
+        )
+
+
+@rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK)
+def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
+    """A file sink keeps the numbers of its batches in _spark_metadata, in the output's folder.
+    After a rewind, or under a new checkpoint, batches with numbers that stand there are dropped
+    without a word; a new folder under the old checkpoint can't be read at all.
+    """
+    sink = s.version.sink
+    if sink and sink.format in _FILES:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=sink.node,
+            what=f"Output goes to files{_at(sink)}.",
+            remedy="For a replay plan a new folder and a new checkpoint together, and move the "
+            "readers over. A table format (Delta, Iceberg, Hudi) takes a replay where it is.",
+            keeps_state=False,
+        )
+
+
+@rule(
+    "RDY053",
+    "documentation: Structured Streaming and Kafka integration guide; measured on Spark 4.2.0",
+    Engine.SPARK,
+)
+def kafka_without_key(s: Subject) -> Iterator[Problem]:
+    """Spark's Kafka sink writes at least once: a task that is tried again, a rewind and a
+    replay all write their records again. Without a key no reader and no compaction can tell a
+    repeated record from a new one.
+    """
+    sink = s.version.sink
+    if sink is None or sink.format != "kafka":
+        return
+    keyed = _has_key(s, sink)
+    if keyed is not True:
+        yield Problem(
+            severity=Severity.MEDIUM if keyed is False else Severity.LOW,
+            where=sink.node,
+            what=f"Records go to Kafka ({sink.target or 'a topic of each row'})"
+            + (" without a key." if keyed is False else "; no plan shows whether with a key."),
+            remedy="Select a `key` column that names the result (grouping keys and window, or "
+            "topic, partition and offset of the input): readers can then drop what they have seen.",
+            keeps_state=True,
+            question=None if keyed is False else "Do the records have a key that names the result?",
+        )
+
+
+def _has_key(s: Subject, sink: Sink) -> bool | None:
+    """Whether the output has a column `key`; None where no plan shows its columns."""
+    if sink.schema is not None:
+        return any(f.name.lower() == "key" for f in sink.schema.fields)
+    last = _last(s, sink.node)
+    columns = last.details.get("columns") if last else None
+    if not isinstance(columns, list | tuple) or not columns:
+        return None
+    names = {str(c).lower() for c in columns}
+    return "key" in names if "value" in names else None
+
+
+def _last(s: Subject, sink: str | None) -> Node | None:
+    before = next((e.source for e in s.version.topology.edges if e.target == sink), "")
+    return s.version.topology.node(before)
+
+
+@rule("RDY054", "proposal: who reads has to know", None)
+def output_not_compacted(s: Subject) -> Iterator[Problem]:
+    """A replay writes every result again, behind the old ones. A compacted topic keeps the
+    newest for each key; this one keeps both, and whoever sums or counts it counts twice.
+    """
+    if s.cluster is None or not s.has_state:
+        return
+    for name, node in _outputs(s):
+        topic = s.topic(name)
+        if topic and topic.cleanup_policy and "compact" not in topic.cleanup_policy:
+            yield Problem(
+                severity=Severity.LOW,
+                where=node,
+                what=f"The output topic {name} is not compacted.",
+                remedy="Let a replay write to a topic of its own and move the readers over, or let "
+                "readers take the newest result for a key; compact the topic where that is all.",
+                keeps_state=True,
+                question="Do its readers tell a repeated result from a new one?",
+            )
+
+
+def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
+    sink = s.version.sink
+    if s.version.engine is Engine.SPARK and sink and sink.format == "kafka" and sink.target:
+        yield sink.target, sink.node
+    yield from ((x.topic, x.node) for x in s.app.sinks if x.topic)
+
+
+@rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK)
+def output_nowhere(s: Subject) -> Iterator[Problem]:
+    """This sink is for trying things out: its rows are gone with the driver. With a memory sink
+    most queries can't even be restarted from their checkpoint.
+    """
+    sink = s.version.sink
+    if sink and sink.format in _IN_MEMORY:
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=sink.node,
+            what=f"The sink is {sink.format}.",
+            remedy="Write to a lasting sink before anybody relies on the query. A sink may be "
+            "exchanged where no file sink is involved; `headgate diff` says so for this query.",
+            keeps_state=True,
+        )
+
+
+def _at(sink: Sink) -> str:
+    return f" in {sink.target}" if sink.target else ""

@@ -1,0 +1,229 @@
+"""State that never gets smaller, and state that can't be moved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.compat.naming import OFFSET_LOG
+from headgate.compat.settings import PARTITIONS, PROVIDER, stored_partitions
+from headgate.compat.timing import output_mode
+from headgate.model.progress import OperatorProgress
+from headgate.model.version import Engine, OperatorKind, StatefulOperator
+from headgate.readiness.bounds import Bound, bound_of
+from headgate.readiness.report import Severity
+from headgate.readiness.rule import Problem, rule
+from headgate.readiness.subject import Subject
+from headgate.readiness.words import size
+
+MANY_ROWS = 1_000_000
+LARGE_BYTES = 1_000_000_000
+"""From here on Spark's in-memory provider is a burden: its rows stand in the executors' heap."""
+_GUIDE = "documentation: Spark Structured Streaming programming guide"
+_NO_FUNCTION = "Does the function remove a key's state once it is done with it?"
+_BY_KIND = {
+    OperatorKind.DEDUPLICATE: (
+        "Deduplicate within the watermark (dropDuplicatesWithinWatermark), or put the "
+        "watermarked column among the keys, with a new checkpoint. Adding a watermark alone "
+        "lets nothing go.",
+        False,
+    ),
+    OperatorKind.STREAM_JOIN: (
+        "Give both sides a watermark, and the join a range of event time with a lower and an upper "
+        "bound. `headgate diff` says whether the stored columns, and so the state, stay.",
+        None,
+    ),
+}
+_WINDOWED = (
+    "Put a watermark on the window's column, not less than records come late: what is stored is "
+    "taken over, and older windows go with the first batches.",
+    True,
+)
+
+
+@rule(
+    "RDY010",
+    f"{_GUIDE}, Handling Late Data and Watermarking; measured on Spark 4.2.0",
+    Engine.SPARK,
+)
+def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
+    """Nothing ever leaves this state: it grows with every day, until a batch no longer fits,
+    and each restart or move has more to load. A replay gets longer by the same measure.
+    """
+    for operator in s.stateful:
+        if bound_of(operator, s.version) is Bound.GROWS:
+            complete = output_mode(s.version) == "complete"
+            remedy, keeps = _BY_KIND.get(operator.kind, _WINDOWED)
+            if complete and operator.kind not in _BY_KIND:
+                remedy, keeps = (
+                    "Write in update mode, with a watermark: complete mode keeps all.",
+                    True,
+                )
+            yield Problem(
+                severity=Severity.HIGH,
+                where=operator.node,
+                what=f"{_name(operator)} {_reason(operator, s, complete)}.",
+                remedy=remedy,
+                keeps_state=keeps,
+            )
+
+
+def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
+    if operator.kind is OperatorKind.STREAM_JOIN:
+        lacks = (
+            "no range of event time that ends on both sides"
+            if s.version.watermarks
+            else "no watermark"
+        )
+        return f"has {lacks}"
+    if operator.kind is OperatorKind.DEDUPLICATE:
+        lacks = "no event time among its keys" if s.version.watermarks else "no watermark"
+        return f"keeps every key that it ever saw: it has {lacks}"
+    return "is in complete mode" if complete else "cuts windows, but no watermark closes them"
+
+
+@rule("RDY011", f"{_GUIDE}, Handling Late Data and Watermarking", Engine.SPARK)
+def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
+    """A row stays for every key that was ever seen. That is fine for countries and fatal for
+    sessions: where new keys keep coming, the state grows for ever.
+    """
+    for operator in s.stateful:
+        if bound_of(operator, s.version) is Bound.KEYS:
+            rows = _rows(operator, s)
+            many = rows is not None and rows >= MANY_ROWS
+            held = f" It held {rows:,} rows in the newest batch." if rows else ""
+            yield Problem(
+                severity=Severity.MEDIUM if many else Severity.LOW,
+                where=operator.node,
+                what=f"{_name(operator)} groups by {_keys(operator)}, without an event time.{held}",
+                remedy="Where keys keep coming, group by a window of event time with a watermark, "
+                "or keep the state in transformWithState with a time-to-live; both need a new "
+                "checkpoint.",
+                keeps_state=False,
+                question="Is the number of keys limited?",
+            )
+
+
+@rule("RDY012", f"{_GUIDE}, Arbitrary Stateful Operations", Engine.SPARK)
+def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
+    """Without timeout, timer or time-to-live, only the function itself removes state, and only
+    for a key that has a new record. Keys that stop coming stay for ever.
+    """
+    for operator in s.stateful:
+        if bound_of(operator, s.version) is Bound.FUNCTION:
+            grouped = operator.kind is OperatorKind.MAP_GROUPS
+            lacks = "no timeout" if grouped else "neither timers nor a time-to-live"
+            yield Problem(
+                severity=Severity.LOW,
+                where=operator.node,
+                what=f"{_name(operator)} has {lacks}.",
+                remedy="Set a timeout (GroupStateTimeout) and remove the state when it is due."
+                if grouped
+                else "Give the variables a time-to-live, or the operator a time mode and timers.",
+                keeps_state=False,
+                question=_NO_FUNCTION,
+            )
+
+
+@rule("RDY013", f"{_GUIDE}, RocksDB state store implementation", Engine.SPARK)
+def large_state_in_memory(s: Subject) -> Iterator[Problem]:
+    """This provider keeps every row in the executors' heap, in more than one version. Large
+    state means long garbage collections, and after a fail-over each executor reads all of its
+    share before the first batch.
+    """
+    provider = s.in_force(PROVIDER) or ""
+    if not provider.endswith("HDFSBackedStateStoreProvider") or s.newest is None:
+        return
+    for number, operator in enumerate(s.newest.operators):
+        held, rows = operator.memory_bytes or 0, operator.rows_total or 0
+        if held >= LARGE_BYTES or rows >= MANY_ROWS:
+            yield Problem(
+                severity=Severity.MEDIUM,
+                where=_node(number, s),
+                what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
+                "(HDFSBackedStateStoreProvider).",
+                remedy="When the query gets a new checkpoint anyway, set spark.sql.streaming."
+                "stateStore.providerClass to RocksDBStateStoreProvider. The checkpoint pins the "
+                "provider: setting it on this one has no effect.",
+                keeps_state=False,
+            )
+
+
+@rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK)
+def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
+    """With the offset log in format 2 a query's first run does not write down its number of
+    state partitions. A restart with fewer shuffle partitions loses keys without a word; with
+    more it fails and breaks the old version, too.
+    """
+    stored = stored_partitions(s.version)
+    second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
+    begun = s.version.progress is not None
+    if second and begun and s.stateful and PARTITIONS not in s.version.pinned:
+        number = str(stored) if stored else "its present number"
+        yield Problem(
+            severity=Severity.HIGH,
+            where=s.stateful[0].node,
+            what="The checkpoint does not record how many partitions the state has"
+            + (f" ({stored})." if stored else "."),
+            remedy=f"Set {PARTITIONS}={number} in the query's own code, so that no machine and no "
+            "cluster default can change it.",
+            keeps_state=True,
+        )
+
+
+@rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK)
+def default_partitions(s: Subject) -> Iterator[Problem]:
+    """The number of state partitions is fixed for the life of a checkpoint, and nobody chose
+    this one. Too many make every batch slow and the checkpoint full of small files; too few
+    can't grow with the data.
+    """
+    stored = s.version.pinned.get(PARTITIONS)
+    if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
+        hdfs = (s.in_force(PROVIDER) or "").endswith("HDFSBackedStateStoreProvider")
+        how = (
+            "the in-memory provider's state can't be repartitioned"
+            if hdfs
+            else "RocksDB's state can be repartitioned offline from Spark 4.2 on"
+        )
+        yield Problem(
+            severity=Severity.LOW,
+            where=s.stateful[0].node,
+            what="The state has 200 partitions, Spark's default.",
+            remedy=f"Before the next checkpoint begins, set {PARTITIONS} to two or three times the "
+            f"cores that the query will ever get; on this one it is pinned ({how}).",
+            keeps_state=False,
+        )
+
+
+def _name(operator: StatefulOperator) -> str:
+    words = {
+        OperatorKind.AGGREGATE: "The aggregation",
+        OperatorKind.SESSION_AGGREGATE: "The session aggregation",
+        OperatorKind.DEDUPLICATE: "The deduplication",
+        OperatorKind.STREAM_JOIN: "The stream-stream join",
+        OperatorKind.MAP_GROUPS: "The function on groups",
+        OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
+    }
+    return words.get(operator.kind, f"The operator {operator.name}")
+
+
+def _keys(operator: StatefulOperator) -> str:
+    return ", ".join(re.sub(r"\bs\d+\.", "", key) for key in operator.keys or ())
+
+
+def _rows(operator: StatefulOperator, s: Subject) -> int | None:
+    found = _reported(operator, s)
+    return found.rows_total if found else None
+
+
+def _reported(operator: StatefulOperator, s: Subject) -> OperatorProgress | None:
+    """Return the operator's part of the newest report, which lists them by id."""
+    operators = s.newest.operators if s.newest else ()
+    number = operator.operator_id
+    if number is None or len(operators) != len(s.stateful):
+        return None
+    return operators[number] if number < len(operators) else None
+
+
+def _node(number: int, s: Subject) -> str | None:
+    return next((o.node for o in s.stateful if o.operator_id == number), None)

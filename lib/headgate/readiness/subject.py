@@ -1,0 +1,96 @@
+"""What a readiness rule sees: one version, and what is known of the world that it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from headgate.compat.settings import effective
+from headgate.model.activity import Activity
+from headgate.model.cluster import Cluster, Group, Topic
+from headgate.model.progress import BatchProgress
+from headgate.model.streams import StreamsApplication
+from headgate.model.version import Source, StatefulOperator, Version
+
+_TOLD = frozenset({"settings", "watch", "event-log", "rest"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A version and its world; None where nobody looked.
+
+    `checkpoint` is where the registry says that a query keeps its own, `group` the group's or the
+    application's id there. `newest` is the newest batch that the query reported. `now` has a zone.
+    """
+
+    version: Version
+    now: datetime
+    cluster: Cluster | None = None
+    activity: Activity | None = None
+    checkpoint: str | None = None
+    group_id: str | None = None
+    newest: BatchProgress | None = None
+
+    @property
+    def app(self) -> StreamsApplication:
+        """The facts of a Kafka Streams application; empty for other engines."""
+        return self.version.streams or StreamsApplication()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources of a query, none where they are not known."""
+        return self.version.sources or ()
+
+    @property
+    def stateful(self) -> tuple[StatefulOperator, ...]:
+        """The stateful operators of a query, none where they are not known."""
+        return self.version.stateful or ()
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the pipeline is known to keep state."""
+        return bool(self.stateful or self.app.stores)
+
+    @property
+    def place(self) -> str | None:
+        """Where the query's checkpoint is: as registered, else as the query says."""
+        return self.checkpoint or self.version.checkpoint
+
+    @property
+    def group(self) -> Group | None:
+        """The pipeline's group on the cluster, None where there is none or nobody looked."""
+        name = self.group_id or self.app.application_id
+        return self.cluster.groups.get(name) if self.cluster and name else None
+
+    def config(self, key: str, default: str | None = None) -> str | None:
+        """Return an application's setting, the default where it is known that nobody set it.
+
+        None where there is no configuration in the evidence, or the default is none.
+        """
+        config = self.app.config
+        return config.get(key, default) if config else None
+
+    @property
+    def settings_told(self) -> bool:
+        """Whether evidence has the settings of the query's session."""
+        return bool(self.version.settings) or any(e.kind in _TOLD for e in self.version.evidence)
+
+    def setting(self, key: str) -> str | None:
+        """Return a setting of the session, None where nothing says that one was set."""
+        return self.version.settings.get(key)
+
+    def in_force(self, key: str) -> str | None:
+        """Return what the checkpoint pins, else what the session uses; None where unknown."""
+        return self.version.pinned.get(key) or effective(self.version, key)
+
+    def topic(self, name: str | None) -> Topic | None:
+        """Return a topic as it is on the cluster, None where it is not there or nobody looked."""
+        return self.cluster.topics.get(name) if self.cluster and name else None
+
+    def inputs(self) -> Iterator[tuple[str, str | None]]:
+        """Yield (topic, node) of what is read from outside, by exact names."""
+        for source in self.sources:
+            yield from ((topic, source.node) for topic in source.topics)
+        for read in self.app.sources:
+            yield from ((topic, read.node) for topic in read.topics)
