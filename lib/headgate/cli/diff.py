@@ -49,6 +49,9 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 @click.option(
     "--cluster", "ask_kafka", is_flag=True, help="Judge against the configured Kafka as it is now."
 )
+@click.option(
+    "--pipeline", metavar="NAME", help="Whose acceptances count, where the evidence names none."
+)
 @format_option("markdown", "sarif", "junit")
 def command(
     before: tuple[str, ...],
@@ -58,6 +61,7 @@ def command(
     spark_version: str | None,
     query: str | None,
     ask_kafka: bool,
+    pipeline: str | None,
     output: str,
 ) -> int:
     """Say what a restart of a new version would do."""
@@ -71,6 +75,7 @@ def command(
         spark_version=spark_version,
         query=query,
         ask_kafka=ask_kafka,
+        pipeline=pipeline,
     )
     _show(report, output, fail_on)
     return 1 if report.closes(fail_on) else 0

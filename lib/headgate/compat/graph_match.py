@@ -200,10 +200,9 @@ class _Matching:
         self, ids: Sequence[str], others: Sequence[str], least: float
     ) -> list[tuple[str, str]]:
         """Pair the nodes of two lists of one key; in their order where the lists are long."""
+        tried: Iterable[tuple[str, str]] = product(ids, others)
         if max(len(ids), len(others)) > _CANDIDATES:
             tried = zip(ids, others, strict=False)
-        else:
-            tried = product(ids, others)
         scored = ((self._likeness(b, a), b, a) for b, a in tried)
         return _greedy(s for s in scored if s[0] >= least)
 

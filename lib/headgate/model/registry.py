@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 
 from headgate.model.version import Engine
 
@@ -46,6 +47,22 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Accept:
+    """One `[[accept]]` table: somebody knows a rule's findings and lives with them for a while.
+
+    It holds through the day `until`. `pipeline` None means every pipeline; `where` is the id or
+    label of a node, or of an operator all nodes, None: anywhere. `line` is where it stands.
+    """
+
+    rule: str
+    reason: str
+    until: date
+    pipeline: str | None = None
+    where: str | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
     """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
 
@@ -58,6 +75,7 @@ class Registry:
     kafka: dict[str, str] = field(default_factory=dict)
     store_url: str | None = None
     pipelines: tuple[Pipeline, ...] = ()
+    accepts: tuple[Accept, ...] = ()
     file_systems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     def pipeline(self, name: str) -> Pipeline | None:

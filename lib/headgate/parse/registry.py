@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from headgate.errors import RegistryError
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.registry import Accept, Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.toml_lines import TomlLines
 from headgate.parse.toml_table import Table
@@ -61,7 +61,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 
 
 def _registry(top: Table, path: PurePath) -> Registry:
-    top.allow("kafka", "store", "pipeline", "file_systems")
+    top.allow("kafka", "store", "pipeline", "file_systems", "accept")
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
     return Registry(
@@ -70,6 +70,7 @@ def _registry(top: Table, path: PurePath) -> Registry:
         kafka=_kafka_config(kafka),
         store_url=_store_url(store, path.parent),
         pipelines=_pipelines(top, path.parent),
+        accepts=tuple(_accept(t) for t in top.tables("accept", "[[accept]]")),
         file_systems=_file_systems(top),
     )
 
@@ -156,6 +157,26 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         watch=_watch(table, engine, folder),
         query=_query(table, engine),
         commands=_commands(table),
+        line=table.line(),
+    )
+
+
+def _accept(table: Table) -> Accept:
+    table.allow("rule", "pipeline", "where", "reason", "until")
+    rule, reason = table.text("rule"), table.text("reason")
+    if rule is None:
+        table.fail("rule", "an acceptance needs `rule`, the code of a rule such as AGG001")
+    if reason is None:
+        table.fail("reason", "an acceptance needs `reason`: who lives with it, and why")
+    until = table.day("until")
+    if until is None:
+        table.fail("until", "an acceptance needs `until`, its last day, such as 2026-12-31")
+    return Accept(
+        rule=rule,
+        reason=reason,
+        until=until,
+        pipeline=table.text("pipeline"),
+        where=table.text("where"),
         line=table.line(),
     )
 

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any, NoReturn
 
 from headgate.errors import RegistryError
@@ -67,6 +68,20 @@ class Table:
                 reason = f"{key!r} must hold strings that are not empty, found {_kind(item)}"
                 raise RegistryError(reason, source=self.source, line=self.line(key, index))
         return tuple(value)
+
+    def day(self, key: str) -> date | None:
+        """Return a date (`2026-12-31`, also in quotes), None where the key is missing."""
+        value = self.data.get(key)
+        if isinstance(value, str):
+            try:
+                return date.fromisoformat(value)
+            except ValueError:
+                self.fail(key, f"{key!r} must be a date such as 2026-12-31")
+        if isinstance(value, datetime):
+            return value.date()
+        if value is not None and not isinstance(value, date):
+            self.fail(key, f"{key!r} must be a date such as 2026-12-31, found {_kind(value)}")
+        return value
 
     def choice(self, key: str, words: Sequence[str]) -> str:
         """Return one of `words`; the key must be there."""

@@ -19,6 +19,7 @@ from headgate.ui.given import Given
 from headgate.ui.reading import read_apart
 from headgate.ui.upload import session_folder
 from headgate.ui.watch import FRESH, ClusterWatch, Seen
+from headgate.usecases.accepted import with_acceptances
 from headgate.usecases.compare_versions import compare_read
 from headgate.usecases.context import Context
 from headgate.usecases.list_versions import list_versions
@@ -163,6 +164,11 @@ def comparison(context: Context, before: Given, after: Given) -> Comparison:
         context.store_url, before.evidence, before.query, after.evidence, after.query,
         _moment((*before.evidence, *after.evidence)), _minute(seen), context, seen,
     )  # fmt: skip
+    report = with_acceptances(
+        found.report, found.before, found.after,
+        context=context, evidence=(*before.evidence, *after.evidence),
+    )  # fmt: skip
+    found = replace(found, report=report)
     if seen.cluster or not any(map(_reads_kafka, (found.before, found.after))):
         return found
     return replace(found, not_asked=seen.problem or "Kafka has not answered yet.")

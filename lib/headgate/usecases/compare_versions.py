@@ -10,6 +10,7 @@ from headgate.compat.report import Report
 from headgate.model.cluster import Cluster
 from headgate.model.version import Version
 from headgate.parse.version_file import dump, load
+from headgate.usecases.accepted import with_acceptances
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
@@ -23,13 +24,15 @@ def compare_versions(
     spark_version: str | None = None,
     query: str | None = None,
     ask_kafka: bool = False,
+    pipeline: str | None = None,
 ) -> Report:
     """Read both sides and compare them; nothing is written and no engine is asked.
 
     A side may also be a `module:function`. `ask_kafka` judges against the cluster of headgate.toml
     as it is now: raises UnreachableError where it does not answer, ConfigError where none is
     configured. Raises EvidenceError where a side can't be read, RenameError for a rename that is
-    none, and CaptureError for what a function did wrong.
+    none, and CaptureError for what a function did wrong. What headgate.toml accepts is marked;
+    `pipeline` says whose acceptances count where the evidence does not.
     """
     old, new = _read(before, context, query), _read(after, context, query)
     cluster = None
@@ -38,11 +41,14 @@ def compare_versions(
 
         old = with_offsets_now(before, old, context)
         cluster = look_at_kafka(context, old)
-    return compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
+    report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
+    return with_acceptances(
+        report, old, new, context=context, evidence=(*before, *after), pipeline=pipeline
+    )
 
 
 def compare_read(before: Version, after: Version, cluster: Cluster | None = None) -> Report:
-    """Compare two versions that were read already, as `compare_versions` does."""
+    """Compare two versions that were read already; acceptances are not looked at."""
     return compare(_as_from_a_file(before), _as_from_a_file(after), cluster=cluster)
 
 

@@ -1,0 +1,66 @@
+"""Hold a report against the acceptances of `headgate.toml`."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import PurePath
+
+from headgate.compat.acceptances import Ground, accept_findings
+from headgate.compat.report import Report
+from headgate.model.version import Version
+from headgate.usecases.context import Context
+
+
+def with_acceptances(
+    report: Report,
+    before: Version,
+    after: Version,
+    *,
+    context: Context | None,
+    evidence: Sequence[str] = (),
+    pipeline: str | None = None,
+    today: date | None = None,
+) -> Report:
+    """Return the report with what `[[accept]]` tables accept marked; others become warnings.
+
+    Which pipeline it is say `pipeline`, else the versions' names and the evidence: a declared
+    pipeline's name, entry point, checkpoint or files.
+    """
+    accepts = context.registry.accepts if context else ()
+    if context is None or not accepts:
+        return report
+    names = {pipeline} if pipeline else set(_names(context, evidence, (before, after)))
+    ground = Ground(
+        today=today or date.today(),
+        pipelines=names,
+        nodes={n.id: n for v in (before, after) for n in v.topology.nodes},
+        rules=known_codes(),
+        file=PurePath(context.registry.path or "headgate.toml").name,
+    )
+    return accept_findings(report, accepts, ground)
+
+
+def _names(context: Context, evidence: Sequence[str], versions: Sequence[Version]) -> Iterator[str]:
+    yield from (v.name for v in versions if v.name)
+    places = {_absolute(e) for e in evidence}
+    for declared in context.registry.pipelines:
+        own = {declared.name, declared.entry_point, *map(_absolute, declared.evidence)}
+        if declared.checkpoint:
+            own.add(_absolute(declared.checkpoint))
+        if own & {*places, *evidence, *(e.rpartition("@")[0] for e in evidence)}:
+            yield declared.name
+
+
+def _absolute(place: str) -> str:
+    # Unlike Path.resolve, this follows no link: a name is compared, not a file.
+    return place if ":" in place else os.path.abspath(place)  # noqa: PTH100
+
+
+def known_codes() -> frozenset[str]:
+    """Return the codes of all rules that a finding can have."""
+    # Rules of every kind are imported only where an acceptance is there to be checked.
+    from headgate.usecases.all_rules import all_rules
+
+    return frozenset(r.code for r in all_rules())
