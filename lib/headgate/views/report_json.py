@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headgate.compat.report import Acceptance, Change, Finding, Report
+from headgate.views.report_upgrade import upgrade_json
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -15,6 +16,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "judged_for": report.judged_for,
         "findings": [finding_json(f) for f in report.findings],
         "changes": [_change(c) for c in report.changes],
+        "upgrade": upgrade_json(report.upgrade),
         "warnings": list(report.warnings),
     }
 

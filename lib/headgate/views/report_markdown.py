@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.report import Finding, Report
+from headgate.views.report_upgrade import HEADLINES, upgrade_lines
 from headgate.views.report_words import GLYPHS, ROLLBACKS, SENTENCES, value_text
 
 
@@ -19,6 +20,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"\nJudged for {report.judged_for}."
     for finding in report.findings:
         yield from _finding(finding)
+    if report.upgrade:
+        yield f"\n### {HEADLINES[report.upgrade.way]}\n\n{_plain(report.upgrade.why)}\n"
+        yield from map(_plain, upgrade_lines(report.upgrade))
     if report.changes:
         yield "\n### Changes\n"
         yield from (f"- {c.kind.value}: {_plain(c.what)}" for c in report.changes)

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headgate.compat.report import Finding, Outcome, Report
+from headgate.views.report_upgrade import HEADLINES, upgrade_lines
 from headgate.views.report_words import GLYPHS, SENTENCES, lines_of
 
 STYLES = {
@@ -34,6 +35,9 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         yield Text()
         yield _head(finding)
         yield Text("\n".join(f"    {line}" for line in lines_of(finding)))
+    if report.upgrade:
+        yield Text(f"\n{HEADLINES[report.upgrade.way]}", "bold")
+        yield Text("\n".join(f"  {line}" for line in upgrade_lines(report.upgrade)))
     if report.changes:
         yield Text("\nChanges", "bold")
         for change in report.changes:

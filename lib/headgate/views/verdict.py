@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from headgate.compat.report import Finding, Outcome, Report, StateEffect
+from headgate.compat.report import Finding, Outcome, Report, StateEffect, UpgradeWay
+from headgate.views.report_upgrade import HEADLINES
 
 GLYPHS = {
     Outcome.REFUSES: "!",
@@ -45,7 +46,7 @@ def verdict(report: Report) -> Verdict:
     """Return what to do about a report; accepted findings still count."""
     worst = report.outcome
     first = next((f for f in report.findings if f.outcome is worst), None)
-    return Verdict(worst, " ".join(filter(None, (_advice(worst, first, report), _rest(report)))))
+    return Verdict(worst, " ".join(filter(None, (_advice(worst, first, report), _way(report), _rest(report)))))
 
 
 def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
@@ -63,6 +64,13 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
     if not report.findings and not report.changes:
         return "Both versions are the same."
     return "It takes over where the old version stopped."
+
+
+def _way(report: Report) -> str:
+    """Name the way of the upgrade where there is a choice and the rest did not say it."""
+    if report.upgrade is None or report.upgrade.way is UpgradeWay.UNKNOWN:
+        return ""
+    return f"{HEADLINES[report.upgrade.way]}."
 
 
 def _rest(report: Report) -> str:
