@@ -82,6 +82,8 @@ class _Judge:
         self._direction = direction
         self._fitting: dict[tuple[object, object], bool] = {}
         self._left = MOST_PAIRS
+        # Places are told apart by their identity, which is another's once one is gone.
+        self._kept: list[tuple[Any, Any]] = []
 
     def findings(self, reader: Any, writer: Any) -> list[SchemaFinding]:
         """Return every finding at and below a pair, the outer ones first."""
@@ -96,6 +98,7 @@ class _Judge:
         """Whether nothing at or below the pair is incompatible; a recursive pair fits itself."""
         key = (_identity(reader), _identity(writer))
         if key not in self._fitting:
+            self._kept.append((reader, writer))
             self._fitting[key] = True
             self._fitting[key] = not any(
                 f.effect is Effect.INCOMPATIBLE
@@ -114,6 +117,7 @@ class _Judge:
             if key in seen:
                 continue
             seen.add(key)
+            self._kept.append((now, was))
             self._left -= 1
             pair = Pair(now, was, path, self._direction, self.fits)
             yield pair

@@ -40,10 +40,12 @@ class ProtoField:
 
     @property
     def shown(self) -> str:
-        """The type in few words."""
-        if self.key:
-            return f"map<{self.key}, {self.type}>"
-        return f"{self.label} {self.type}".strip()
+        """The type in few words, messages by their full name."""
+        return self.shown_as(self.type)
+
+    def shown_as(self, kind: str) -> str:
+        """The type in few words, `kind` in place of its own name."""
+        return f"map<{self.key}, {kind}>" if self.key else f"{self.label} {kind}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +300,8 @@ def _walk(
         return
     for f in message.fields:
         here = f"{path}.{f.name}" if path else f.name
-        yield SchemaField(here, f.shown, f.label != "required", f.default, f.number)
+        kind = f.shown_as(file.local(f.type))
+        yield SchemaField(here, kind, f.label != "required", f.default, f.number)
         inner = file.known.get(f.type)
         if isinstance(inner, ProtoMessage):
             mark = "{}" if f.key else "[]" if f.label == "repeated" else ""

@@ -11,9 +11,8 @@ from headgate.schemas.model import SchemaFormat, SchemaText, TopicSchema
 from headgate.schemas.protobuf_schema import imports_of, read_protobuf
 
 LONGEST = 8 << 20
-_AVRO_TYPES = frozenset(
-    ("null", "boolean", "int", "long", "float", "double", "bytes", "string", "record", "error")
-    + ("enum", "fixed", "array", "map")
+_ONLY_AVRO = frozenset(
+    ("int", "long", "float", "double", "bytes", "record", "error", "enum", "fixed", "map")
 )
 _READERS = {
     SchemaFormat.AVRO: read_avro,
@@ -54,14 +53,13 @@ def format_of(text: str, name: str) -> SchemaFormat:
 
 
 def _is_avro(data: dict[str, object]) -> bool:
+    """Say whether keys and words are Avro's; `array`, `string` and the like are words of both."""
     kind = data.get("type")
-    if isinstance(kind, (dict, list)) or "$schema" in data or "properties" in data:
-        return isinstance(kind, dict)
-    if kind in ("record", "error", "enum", "fixed", "map"):
+    if "$schema" in data or "properties" in data:
+        return False
+    if isinstance(kind, str) and kind in _ONLY_AVRO:
         return True
-    # `array`, `string`, `boolean` and `null` are words of both.
-    only_avro = kind in _AVRO_TYPES and kind not in ("array", "string", "boolean", "null")
-    return only_avro or (kind == "array" and isinstance(data.get("items"), str))
+    return isinstance(kind, dict) or (kind == "array" and isinstance(data.get("items"), str))
 
 
 def imported(text: str, form: SchemaFormat, name: str) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ def _shown(node: JsonNode) -> str:
 
 @rule("SCH301", JSON_RULES, remedy="Keep the old type among those that the reader accepts.")
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
-    """A reader must accept every type that was written; integers are numbers, too."""
+    """A reader must accept every type that was written; integers are numbers, too. Registries take
+    an enum that names no type for a type of its own."""
     reader, writer = pair.reader, pair.writer
     if reader.accepts_all or writer.accepts_none:
         return
@@ -50,7 +51,7 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
     if (allowed := reader.types) is None or criterion_of(writer) in ("anyOf", "oneOf"):
         return
     written = writer.types
-    if written is None and values_of(writer) is not None:
+    if written is None and values_of(writer) is not None and values_of(reader) is not None:
         return
     accepted = allowed | ({"integer"} if "number" in allowed else frozenset())
     if written is None or written - accepted:
@@ -197,11 +198,21 @@ def combination_changed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, f"{now or _shown(reader)}", f"{was or _shown(writer)}", "")
 
 
+def _alternatives(node: JsonNode, criterion: str | None) -> tuple[str | None, list[JsonNode]]:
+    """Return what is combined; several types are alternatives, too."""
+    if criterion is not None:
+        return criterion, node.branches(criterion)
+    types = sorted(node.types or ())
+    if len(types) < 2:
+        return None, []
+    return "anyOf", [node.at({**node.data, "type": t}) for t in types]
+
+
 def _combination_fits(
-    pair: Pair, reader: JsonNode, writer: JsonNode, now: str | None, was: str | None
+    pair: Pair, reader: JsonNode, writer: JsonNode, criterion: str | None, old: str | None
 ) -> bool:
-    readers = reader.branches(now) if now else []
-    writers = writer.branches(was) if was else []
+    now, readers = _alternatives(reader, criterion)
+    was, writers = _alternatives(writer, old)
     if now is None:
         only = writers[0] if len(writers) == 1 else None
         if was == "allOf":
