@@ -35,44 +35,65 @@ def accept_findings(report: Report, accepts: Sequence[Accept], ground: Ground) -
     """
     if not accepts:
         return report
-    findings = tuple(_marked(f, accepts, ground) for f in report.findings)
-    said = dict.fromkeys(_warnings(report, accepts, ground))
+    findings = tuple(
+        replace(f, accepted=acceptance_of(_noticed(f), accepts, ground)) for f in report.findings
+    )
+    said = unmet([_noticed(f) for f in report.findings], accepts, ground)
     return replace(report, findings=findings, warnings=(*report.warnings, *said))
 
 
-def _marked(finding: Finding, accepts: Sequence[Accept], ground: Ground) -> Finding:
-    """Mark a finding by the acceptance that lasts longest of those that hold."""
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What of a finding an acceptance is held against: its rule, and the ids of its nodes."""
+
+    rule: str
+    ids: tuple[str, ...] = ()
+
+
+def _noticed(finding: Finding) -> Noticed:
+    ids = (finding.where.before, finding.where.after)
+    return Noticed(finding.rule, tuple(i for i in ids if i is not None))
+
+
+def acceptance_of(noticed: Noticed, accepts: Sequence[Accept], ground: Ground) -> Acceptance | None:
+    """Return the acceptance that lasts longest of those that hold for a finding, or None."""
     holding = [
         a
         for a in accepts
-        if _is_of(finding, a, ground) and _is_here(a, ground) and a.until >= ground.today
+        if _is_of(noticed, a, ground) and _is_here(a, ground) and a.until >= ground.today
     ]
     if not holding:
-        return finding
+        return None
     longest = max(holding, key=lambda a: a.until)
-    return replace(finding, accepted=Acceptance(longest.reason, longest.until.isoformat()))
+    return Acceptance(longest.reason, longest.until.isoformat())
 
 
-def _is_of(finding: Finding, accept: Accept, ground: Ground) -> bool:
-    if finding.rule != accept.rule:
+def _is_of(noticed: Noticed, accept: Accept, ground: Ground) -> bool:
+    if noticed.rule != accept.rule:
         return False
     if accept.where is None:
         return True
-    ids = [i for i in (finding.where.before, finding.where.after) if i is not None]
-    nodes = [ground.nodes[i] for i in ids if i in ground.nodes]
-    return accept.where in ids or any(accept.where in (n.label, n.operator) for n in nodes)
+    nodes = [ground.nodes[i] for i in noticed.ids if i in ground.nodes]
+    return accept.where in noticed.ids or any(accept.where in (n.label, n.operator) for n in nodes)
 
 
 def _is_here(accept: Accept, ground: Ground) -> bool:
     return accept.pipeline is None or accept.pipeline in ground.pipelines
 
 
-def _warnings(report: Report, accepts: Sequence[Accept], ground: Ground) -> Iterator[str]:
+def unmet(noticed: Sequence[Noticed], accepts: Sequence[Accept], ground: Ground) -> tuple[str, ...]:
+    """Return a sentence for each acceptance that has ended, or of which it is open if it holds."""
+    return tuple(dict.fromkeys(_warnings(noticed, accepts, ground)))
+
+
+def _warnings(
+    noticed: Sequence[Noticed], accepts: Sequence[Accept], ground: Ground
+) -> Iterator[str]:
     for accept in accepts:
         place = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
         if accept.rule not in ground.rules:
             yield f"{place} names no rule that there is; docs/rules lists all codes."
-        elif not any(_is_of(f, accept, ground) for f in report.findings):
+        elif not any(_is_of(f, accept, ground) for f in noticed):
             continue
         elif accept.pipeline is not None and not ground.pipelines:
             yield (

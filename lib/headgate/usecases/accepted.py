@@ -28,18 +28,28 @@ def with_acceptances(
     Which pipeline it is say `pipeline`, else the versions' names and the evidence: a declared
     pipeline's name, entry point, checkpoint or files.
     """
-    accepts = context.registry.accepts if context else ()
-    if context is None or not accepts:
+    if context is None or not context.registry.accepts:
         return report
-    names = {pipeline} if pipeline else set(_names(context, evidence, (before, after)))
-    ground = Ground(
+    ground = ground_of(context, (before, after), evidence, pipeline, today)
+    return accept_findings(report, context.registry.accepts, ground)
+
+
+def ground_of(
+    context: Context,
+    versions: Sequence[Version],
+    evidence: Sequence[str] = (),
+    pipeline: str | None = None,
+    today: date | None = None,
+) -> Ground:
+    """Return what the registry's acceptances are held against for these versions of a pipeline."""
+    names = {pipeline} if pipeline else set(_names(context, evidence, versions))
+    return Ground(
         today=today or date.today(),
         pipelines=names,
-        nodes={n.id: n for v in (before, after) for n in v.topology.nodes},
+        nodes={n.id: n for v in versions for n in v.topology.nodes},
         rules=known_codes(),
         file=PurePath(context.registry.path or "headgate.toml").name,
     )
-    return accept_findings(report, accepts, ground)
 
 
 def _names(context: Context, evidence: Sequence[str], versions: Sequence[Version]) -> Iterator[str]:
