@@ -1,13 +1,15 @@
-"""What a comparison says where Kafka is asked, too."""
+"""What a comparison says of Kafka as it is now, and of a checkpoint that somebody changed."""
 
 import pytest
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Outcome
 
+from . import checkpoint_cases
 from .world_cases import CASES, LOSSY, PLAIN, now, topic
 
-ALL = [(code, *case) for code, cases in CASES.items() for case in cases]
+EVERY = CASES | checkpoint_cases.CASES
+ALL = [(code, *case) for code, cases in EVERY.items() for case in cases]
 
 
 @pytest.mark.parametrize(("code", "before", "after", "cluster", "outcome"), ALL)
