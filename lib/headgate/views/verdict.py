@@ -46,7 +46,8 @@ def verdict(report: Report) -> Verdict:
     """Return what to do about a report; accepted findings still count."""
     worst = report.outcome
     first = next((f for f in report.findings if f.outcome is worst), None)
-    return Verdict(worst, " ".join(filter(None, (_advice(worst, first, report), _way(report), _rest(report)))))
+    said = (_advice(worst, first, report), _way(report), _rest(report))
+    return Verdict(worst, " ".join(filter(None, said)))
 
 
 def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:

@@ -1,1 +1,1 @@
-"""Judge upgrades of Kafka Streams applications: by names, numbers and settings, as the engine does."""
+"""Judge upgrades of Kafka Streams by names, numbers and settings, as the engine does."""

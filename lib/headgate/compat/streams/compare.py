@@ -1,4 +1,4 @@
-"""Compare two versions of a Kafka Streams application: what the engine does when the new one starts."""
+"""Compare two versions of a Kafka Streams application: what the new one does at its start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of one Kafka Streams application by the description's names, across its repartitions."""
+"""The graph of one application by the description's names, across its repartitions."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[Store
 def _by_meaning(
     old: Flow, new: Flow, left: Sequence[StreamsStore], right: Sequence[StreamsStore]
 ) -> Iterator[tuple[StreamsStore, StreamsStore]]:
-    """Yield pairs, the most alike first; of equally alike ones, those of one name, then in order."""
+    """Yield pairs, the most alike first; of equally alike ones, those of one name first."""
     meant = {id(s): m for s in left if (m := meaning(old, s))}
     means = {id(s): m for s in right if (m := meaning(new, s))}
     by_family: dict[str, list[tuple[int, StreamsStore]]] = defaultdict(list)

@@ -36,7 +36,7 @@ _RESET = (
     "Reset the application (input offsets to the start, internal topics deleted, local state "
     "deleted), or start under a new application id with new outputs.",
     _START,
-    "Let it process the inputs from the start; switch the readers of the outputs once it caught up.",
+    "Let it process the inputs from the start; switch the outputs' readers once it caught up.",
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
@@ -90,8 +90,8 @@ def _safe(c: StreamsComparison) -> Upgrade:
             UpgradeWay.ROLLING, steps, f"{text} writes other formats than 3.5 and later."
         )
     why = (
-        "Sub-topologies, inputs and internal topics are the same, so that instances of both versions "
-        "can share the tasks meanwhile."
+        "Sub-topologies, inputs and internal topics are the same, so that instances of both "
+        "versions can share the tasks meanwhile."
     )
     return Upgrade(UpgradeWay.ROLLING, _ROLLING, why)
 
@@ -106,8 +106,8 @@ def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if changed:
         parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
         yield (
-            f"the sub-topologies differ ({parts}); instances of both versions in one group get tasks "
-            "that they don't know (TopologyException), or wait for each other for ever."
+            f"the sub-topologies differ ({parts}); instances of both versions in one group get "
+            "tasks that they don't know (TopologyException), or wait for each other for ever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
         yield "tables are restored from other topics."

@@ -25,15 +25,15 @@ _DECIDE = frozenset(
         "state.dir",
     }
 )
-"""Settings that decide what becomes of offsets and state: a change of one is an upgrade's reason."""
+"""Settings that decide what becomes of offsets and state: an upgrade may be about them."""
 
 
 @streams_rule("KST000")
 def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
-    """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes lies
-    where no description looks: serdes, types and sizes of windows, aggregators and other functions,
-    logging, the order of operators that look alike. Upgrades with equal descriptions were measured
-    to resume, to be refused and to go wrong in silence."""
+    """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes
+    lies where no description looks: serdes, types and sizes of windows, aggregators and other
+    functions, logging, the order of operators that look alike. Upgrades with equal descriptions
+    were measured to resume, to be refused and to go wrong in silence."""
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return
     if _decided(c):
@@ -44,10 +44,10 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
         outcome=Outcome.UNKNOWN,
         because="The descriptions are equal.",
         where=Where(),
-        question="What does the new version change: serdes, the size, grace or kind of a window, an "
-        "aggregator or another function, a store's type or logging?" + swapped,
-        remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the reason "
-        "why the change is harmless.",
+        question="What does the new version change: serdes, the size, grace or kind of a window, "
+        "an aggregator or another function, a store's type or logging?" + swapped,
+        remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the "
+        "reason why the change is harmless.",
     )
 
 

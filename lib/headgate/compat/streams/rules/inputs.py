@@ -44,8 +44,8 @@ def input_added(c: StreamsComparison) -> Iterator[Verdict]:
 
 @streams_rule("KST041")
 def input_removed(c: StreamsComparison) -> Iterator[Verdict]:
-    """What came from the topic stays in the state, and the group's offsets of it stay as well: should
-    a later version read it again, it goes on there."""
+    """What came from the topic stays in the state, and the group's offsets of it stay as well:
+    should a later version read it again, it goes on there."""
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = _feeds_state(c, topic)
         yield Verdict(
@@ -78,8 +78,8 @@ def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
             where=pair.where,
             before=sorted(old.inputs),
             after=sorted(new.inputs),
-            because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on with "
-            f"{', '.join(sorted(new.inputs))}.",
+            because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on "
+            f"with {', '.join(sorted(new.inputs))}.",
             remedy="Start a new application id on the new topic, or call the store something else.",
             scenario="from-scratch",
         )

@@ -108,7 +108,7 @@ def values_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
                 before=old,
                 after=new,
                 because=f"What feeds {now.name} changed.",
-                remedy="Replay into a new application id where the old records must be judged anew.",
+                remedy="Replay into a new application id where old records must be judged anew.",
             )
 
 
@@ -189,7 +189,7 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[Verdict]:
             before=old,
             after=new,
             because=f"{now.name} was filled by {old.replace('_', ' ')}.",
-            question=f"Do {old.replace('_', ' ')} and {new.replace('_', ' ')} keep rows of the same "
-            f"types and meaning in {now.name}?",
+            question=f"Do {old.replace('_', ' ')} and {new.replace('_', ' ')} keep rows of the "
+            f"same types and meaning in {now.name}?",
             remedy="Give the store another name and replay where they don't.",
         )

@@ -18,9 +18,9 @@ from headgate.compat.streams.rule import (
 from headgate.compat.streams.rules.keys import kept
 
 _BACK = (
-    "Give the input its old number of partitions back (a new topic, the records copied), or fix the "
-    "number with Repartitioned.withNumberOfPartitions. The reset tool that the exception recommends "
-    "deletes the state: after it the inputs must be replayed from the start."
+    "Give the input its old number of partitions back (a new topic, the records copied), or fix "
+    "the number with Repartitioned.withNumberOfPartitions. The reset tool that the exception "
+    "recommends deletes the state: after it the inputs must be replayed from the start."
 )
 
 

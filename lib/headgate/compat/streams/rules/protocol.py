@@ -1,4 +1,4 @@
-"""The group's protocol: what the streams protocol registers with the broker, and how to change it."""
+"""The group's protocol: what the streams protocol registers, and how to change it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from headgate.compat.streams.rule import (
 
 AROUND = (
     "Go through the classic protocol: stop all, start the new version with group.protocol=classic, "
-    "stop it, start it with streams again. Or keep the group's committed offsets, delete the group, "
-    "write the offsets back, then start. Deleting the group alone processes everything twice."
+    "stop it, start it with streams again. Or keep the group's committed offsets, delete the "
+    "group, write the offsets back, then start. Deleting the group alone counts everything twice."
 )
 
 
@@ -49,8 +49,8 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[Verdict]:
 @streams_rule("KST061")
 def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
     """The committed offsets and the state are the same under both protocols, but a group is of one
-    of them: while a member of the old kind is in it, one of the new kind is refused (StreamsException
-    on GroupIdNotFoundException). Only a group that is empty changes its kind."""
+    of them: while a member of the old kind is in it, one of the new kind is refused
+    (StreamsException on GroupIdNotFoundException). Only a group that is empty changes its kind."""
     old, new = c.old.protocol, c.new.protocol
     if old and new and old != new:
         yield Verdict(
@@ -60,8 +60,8 @@ def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
             before=old,
             after=new,
             because=f"group.protocol goes from {old} to {new}.",
-            remedy="Stop all instances, wait until the group is empty (members that crashed leave it "
-            "after session.timeout.ms), then start the new version.",
+            remedy="Stop all instances, wait until the group is empty (members that crashed leave "
+            "it after session.timeout.ms), then start the new version.",
             scenario="offline-upgrade",
         )
 

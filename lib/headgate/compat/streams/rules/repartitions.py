@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.flow import Flow, Key
-from headgate.compat.streams.rules.keys import kept
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rules.keys import kept
 from headgate.model.streams import Repartition
 
 _DRAIN = (

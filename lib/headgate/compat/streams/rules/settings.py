@@ -60,10 +60,10 @@ def reset_policy(app: StreamsApplication) -> str:
 
 @streams_rule("KST071")
 def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
-    """With optimisation a table is restored from its own topic and has no changelog; without, it has
-    one. Switched on, the old changelog is left behind and the topic's own retention decides what
-    can be restored. Switched off, the new changelog is empty and gets only what is written from
-    now on, so that the rows live on the local disk alone."""
+    """With optimisation a table is restored from its own topic and has no changelog; without, it
+    has one. Switched on, the old changelog is left behind and the topic's own retention decides
+    what can be restored. Switched off, the new changelog is empty and gets only what is written
+    from now on, so that the rows live on the local disk alone."""
     for pair, was, now in kept(c):
         if not was.restored_from and now.restored_from:
             yield Verdict(
@@ -249,8 +249,8 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[Verdict]:
         + (" Every input partition has a committed offset." if settled else ""),
         question=None
         if settled
-        else "Does the group keep its committed offsets for every input partition (same application "
-        "id, no topic recreated, stopped for less than offsets.retention.minutes)?",
+        else "Does the group keep its committed offsets for every input partition (same "
+        "application id, no topic recreated, stopped for less than offsets.retention.minutes)?",
         remedy="Look at the group's committed offsets before the start.",
     )
 

@@ -136,12 +136,12 @@ def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
                 before=was.name,
                 after=None,
                 because=f"{was.name} was removed.",
-                remedy=f"Delete {was.changelog or was.name} once the new version has proven itself.",
+                remedy=f"Delete {was.changelog or was.name} once the new version is proven.",
             )
 
 
 def _in_its_place(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
-    """Return a new store of another kind of operator at the same place, None where there is none."""
+    """Return a new store of another kind of operator at the same place, or None."""
     mine = meaning(c.flow_before, was)
     for pair in c.stores:
         now = meaning(c.flow_after, pair.after) if pair.after and not pair.before else None
@@ -171,8 +171,8 @@ def _replaced(was: StreamsStore, now: StreamsStore) -> Verdict:
 
 @streams_rule("KST004")
 def suppression_removed(c: StreamsComparison) -> Iterator[Verdict]:
-    """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator is
-    gone nobody reads the buffer, and these results are never published."""
+    """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator
+    is gone nobody reads the buffer, and these results are never published."""
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:
         was = pair.before
@@ -251,8 +251,8 @@ def _half_a_table(now: StreamsStore, topic: str) -> Verdict:
         where=Where(None, now.node),
         before=None,
         after=now.name,
-        because=f"{topic} was read as a stream before: the table {now.name} goes on at the committed "
-        "offsets and never gets the rows written before.",
+        because=f"{topic} was read as a stream before: the table {now.name} goes on at the "
+        "committed offsets and never gets the rows written before.",
         remedy="Set topology.optimization to reuse.ktable.source.topics, so that the table is "
         f"restored from {topic} itself, or take the group's offsets of {topic} back to the start.",
         scenario="from-scratch",

@@ -31,9 +31,9 @@ def task_moved(c: StreamsComparison) -> Iterator[Verdict]:
 
 @streams_rule("KST051")
 def unlogged_task_moved(c: StreamsComparison) -> Iterator[Verdict]:
-    """Without a changelog the store exists on the local disk only, in the directory of its task. Its
-    sub-topology got another number, so that the new task looks into another directory and starts
-    empty, although the store is named and the disk was kept."""
+    """Without a changelog the store exists on the local disk only, in the directory of its task.
+    Its sub-topology got another number, so that the new task looks into another directory and
+    starts empty, although the store is named and the disk was kept."""
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:
             yield Verdict(
@@ -43,7 +43,7 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[Verdict]:
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{was.changelog} does not exist, so {was.name} has no changelog.",
-                remedy="Keep the order of sub-topologies (declare new ones last), or switch logging "
-                "on and replay the inputs into a new application id.",
+                remedy="Keep the order of sub-topologies (declare new ones last), or switch "
+                "logging on and replay the inputs into a new application id.",
                 scenario="from-scratch",
             )

@@ -15,8 +15,8 @@ from headgate.model.streams import InternalTopic
 @streams_rule("KST080")
 def changelog_of_another_kind(c: StreamsComparison) -> Iterator[Verdict]:
     """A changelog's cleanup policy tells the kind of store: `compact` for a plain one,
-    `compact,delete` for windows and sessions, `delete` for the windows of a join. Kafka Streams never
-    alters one that exists, and restores its rows as if they were of the new kind."""
+    `compact,delete` for windows and sessions, `delete` for the windows of a join. Kafka Streams
+    never alters one that exists, and restores its rows as if they were of the new kind."""
     for pair, was, now in _both_listed(c):
         old, new = (_policy(t) for t in (was, now))
         if old != new:
@@ -56,7 +56,7 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 def _both_listed(c: StreamsComparison) -> Iterator[tuple[StorePair, InternalTopic, InternalTopic]]:
-    """Yield pairs of stores whose changelogs both versions list, unless it is the very same list."""
+    """Yield pairs of stores whose changelogs both versions list, unless it is the same list."""
     if not c.new.internal or c.new.internal == c.old.internal:
         return
     listed = {t.name: t for t in c.new.internal}

@@ -27,9 +27,9 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 @streams_rule("KST090", GUIDE)
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[Verdict]:
-    """Local stores that a newer runtime wrote can't be opened by an older one: 4.3 keeps offsets in a
-    column family that 4.2 does not know (KIP-1035), 4.0's RocksDB writes files that 3.x can't read,
-    and 3.0's that 2.8 can't."""
+    """Local stores that a newer runtime wrote can't be opened by an older one: 4.3 keeps offsets in
+    a column family that 4.2 does not know (KIP-1035), 4.0's RocksDB writes files that 3.x can't
+    read, and 3.0's that 2.8 can't."""
     was, now = releases(c)
     if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):
         return
@@ -56,7 +56,7 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
     """Up to 3.4 table updates in repartition topics and foreign-key joins are written in another
     format (KIP-904). Newer instances write the old one while upgrade.from names the old release, so
-    that a rolling upgrade needs two bounces; on the way back the repartition topics must be empty."""
+    that a rolling upgrade needs two bounces; on the way back repartition topics must be empty."""
     was, now = releases(c)
     if not was or not now or was == now:
         return
@@ -70,8 +70,8 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
             because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
             question="Did the newer version run with upgrade.from before, and are the repartition "
             "topics read to their end?",
-            remedy=f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, then go "
-            "back.",
+            remedy=f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, "
+            "then go back.",
         )
     elif was < now:
         yield Verdict(
