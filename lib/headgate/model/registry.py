@@ -63,11 +63,28 @@ class Accept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredTopic:
+    """One `[topics.NAME]` table: files with the schemas of values and keys, absolute.
+
+    `subject` and `key_subject` are the registry's subjects where they are not `NAME-value` and
+    `NAME-key`: the record's full name where producers use RecordNameStrategy.
+    """
+
+    name: str
+    schema: str | None = None
+    key_schema: str | None = None
+    subject: str | None = None
+    key_subject: str | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
     """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
 
     `file_systems` are the settings of remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold
-    secrets and are stored nowhere.
+    secrets and are stored nowhere. `schema_registry` holds the settings of the schema registry's
+    client, which may be secrets, too.
     """
 
     path: str | None = None
@@ -77,6 +94,13 @@ class Registry:
     pipelines: tuple[Pipeline, ...] = ()
     accepts: tuple[Accept, ...] = ()
     file_systems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    schema_registry_url: str | None = field(default=None, repr=False)
+    schema_registry: dict[str, str] = field(default_factory=dict, repr=False)
+    topics: tuple[DeclaredTopic, ...] = ()
+
+    def topic(self, name: str) -> DeclaredTopic:
+        """Return what is declared of a topic; of most nothing is."""
+        return next((t for t in self.topics if t.name == name), DeclaredTopic(name=name))
 
     def pipeline(self, name: str) -> Pipeline | None:
         """Return the pipeline of that name, or None."""

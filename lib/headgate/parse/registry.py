@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from headgate.errors import RegistryError
-from headgate.model.registry import Accept, Commands, Pipeline, Registry
+from headgate.model.registry import Accept, Commands, DeclaredTopic, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.toml_lines import TomlLines
 from headgate.parse.toml_table import Table
@@ -61,7 +61,10 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 
 
 def _registry(top: Table, path: PurePath) -> Registry:
-    top.allow("kafka", "store", "pipeline", "file_systems", "accept")
+    top.allow(
+        *("kafka", "store", "pipeline", "file_systems", "accept"),
+        *("schema_registry", "topics"),
+    )
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
     return Registry(
@@ -72,7 +75,46 @@ def _registry(top: Table, path: PurePath) -> Registry:
         pipelines=_pipelines(top, path.parent),
         accepts=tuple(_accept(t) for t in top.tables("accept", "[[accept]]")),
         file_systems=_file_systems(top),
+        schema_registry_url=_schema_registry(top).text("url", interpolate=True),
+        schema_registry=_schema_settings(_schema_registry(top)),
+        topics=_topics(top, path.parent),
     )
+
+
+def _schema_registry(top: Table) -> Table:
+    return top.table("schema_registry", "[schema_registry]").allow("url", "config")
+
+
+def _schema_settings(table: Table) -> dict[str, str]:
+    config = table.table("config", "[schema_registry.config]").settings()
+    if "url" in config:
+        table.table("config", "").fail("url", "write it as `url` under [schema_registry]")
+    if table.data and "url" not in table.data:
+        table.fail("url", "[schema_registry] needs `url`, the registry's address")
+    return config
+
+
+def _topics(top: Table, folder: PurePath) -> tuple[DeclaredTopic, ...]:
+    """Return what `[topics.NAME]` declares; a name with dots stands in quotes."""
+    topics = top.table("topics", "[topics.NAME]")
+    found = []
+    for name in topics.data:
+        if not _TOPIC_NAME.fullmatch(name):
+            topics.fail(name, f"{name!r} is no topic's name")
+        table = topics.table(name, f"[topics.{name}]")
+        table.allow("schema", "key_schema", "subject", "key_subject")
+        files = [table.text(key) for key in ("schema", "key_schema")]
+        found.append(
+            DeclaredTopic(
+                name=name,
+                schema=_located(files[0], folder) if files[0] else None,
+                key_schema=_located(files[1], folder) if files[1] else None,
+                subject=table.text("subject"),
+                key_subject=table.text("key_subject"),
+                line=table.line(),
+            )
+        )
+    return tuple(found)
 
 
 def _file_systems(top: Table) -> dict[str, dict[str, str]]:

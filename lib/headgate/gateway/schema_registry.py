@@ -1,0 +1,181 @@
+"""Ask a schema registry that speaks Confluent's API, by confluent-kafka's own client."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from headgate.errors import ConfigError, HeadgateError, NotFoundError, UnreachableError
+from headgate.gateway.addresses import without_secret
+from headgate.parse.spark.secrets import mask_text
+from headgate.schemas.model import Mode, RegisteredSchema, SchemaFormat, SchemaText
+
+T = TypeVar("T")
+ANSWER = 10.0
+"""Seconds until the registry must have answered."""
+MOST_REFERENCES = 200
+_NUMBERS = ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity")
+_DEFAULTS: dict[str, Any] = {"timeout": ANSWER, "max.retries": 1, "retries.wait.ms": 100}
+
+
+class SchemaRegistry:
+    """One registry; it is asked when a method is called, and never written to.
+
+    Every method raises UnreachableError where it does not answer or does not let us in, and
+    NotFoundError where it has no such subject. No message shows a setting's value.
+    """
+
+    def __init__(self, url: str, config: Mapping[str, str]) -> None:
+        self.url = without_secret(url)
+        # It logs each retry with its whole address.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        try:
+            from confluent_kafka.schema_registry import SchemaRegistryClient
+
+            self._client = SchemaRegistryClient({"url": url, **_DEFAULTS, **_typed(config)})
+        except (ValueError, TypeError, OSError) as error:
+            reason = mask_text(_line(error))
+            for secret in filter(None, config.values()):
+                reason = reason.replace(secret, "…") if len(secret) > 3 else reason
+            raise ConfigError(
+                f"[schema_registry.config] is none that the client takes: {without_secret(reason)}"
+            ) from None
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with suppress(Exception):
+            self._client.close()
+
+    def subjects(self) -> tuple[str, ...]:
+        """Return the names of all subjects, sorted."""
+        with self._asked("its subjects"):
+            return tuple(sorted(self._client.get_subjects()))
+
+    def versions(self, subject: str) -> tuple[RegisteredSchema, ...]:
+        """Return every version that is not deleted, oldest first, with what it refers to."""
+        with self._asked(f"subject {subject}"):
+            numbers = sorted(self._client.get_versions(subject))
+        return tuple(self._version(subject, n) for n in numbers)
+
+    def _version(self, subject: str, number: int) -> RegisteredSchema:
+        with self._asked(f"version {number} of {subject}"):
+            found = self._client.get_version(subject, number)
+        return RegisteredSchema(
+            subject=subject,
+            version=found.version,
+            id=found.schema_id,
+            text=self._text(found.schema, f"{subject} version {number}"),
+        )
+
+    def _text(self, schema: Any, name: str) -> SchemaText:
+        kind = (schema.schema_type or SchemaFormat.AVRO.value).upper()
+        if kind not in SchemaFormat.__members__:
+            raise NotFoundError(f"{name} is of the type {kind}, which is none of Confluent's three")
+        references: dict[str, str] = {}
+        self._collect(schema.references or (), references, name)
+        return SchemaText(
+            schema.schema_str or "", SchemaFormat[kind], name, tuple(references.items())
+        )
+
+    def _collect(self, references: Any, found: dict[str, str], name: str) -> None:
+        """Add what is referred to, each after what it needs itself; a circle ends at its start."""
+        for reference in references:
+            if reference.name in found:
+                continue
+            if len(found) > MOST_REFERENCES:
+                raise NotFoundError(f"{name} refers to more than {MOST_REFERENCES} schemas")
+            found[reference.name] = ""
+            with self._asked(f"{reference.subject}, which {name} refers to"):
+                other = self._client.get_version(reference.subject, reference.version)
+            self._collect(other.schema.references or (), found, name)
+            del found[reference.name]
+            found[reference.name] = other.schema.schema_str or ""
+
+    def mode(self, subject: str) -> Mode:
+        """Return the subject's compatibility level, else the registry's own."""
+        for name in (subject, None):
+            try:
+                with self._asked(f"the compatibility level of {subject}"):
+                    level = self._client.get_compatibility(name)
+            except NotFoundError:
+                continue
+            with suppress(ValueError):
+                return Mode(str(level).lower())
+        return Mode.BACKWARD
+
+    def accepts(self, subject: str, schema: SchemaText) -> bool | None:
+        """Return the registry's own answer on a new version, None where it gives none.
+
+        It checks by the level that is set for the subject, and registers nothing. What the schema
+        refers to has to be registered for this, so schemas with references are not asked about.
+        """
+        if schema.references or schema.format is None:
+            return None
+        from confluent_kafka.schema_registry import Schema
+
+        try:
+            with self._asked(f"a check against {subject}"):
+                new = Schema(schema.text, schema.format.value)
+                return bool(self._client.test_compatibility(subject, new, "latest"))
+        except HeadgateError:
+            return None
+
+    @contextmanager
+    def _asked(self, what: str) -> Iterator[None]:
+        """Turn whatever goes wrong into one sentence."""
+        from confluent_kafka.schema_registry import SchemaRegistryError
+        from confluent_kafka.schema_registry.error import OAuthTokenError
+
+        try:
+            yield
+        except SchemaRegistryError as error:
+            raise self._answered(error, what) from None
+        except OAuthTokenError as error:
+            raise UnreachableError(
+                f"No token for {self._named}: {mask_text(_line(error))}"
+            ) from None
+        except HeadgateError:
+            raise
+        except Exception as error:
+            raise UnreachableError(
+                f"{self._named} does not answer ({_reason(error)}): check url under"
+                " [schema_registry], and its TLS settings"
+            ) from None
+
+    @property
+    def _named(self) -> str:
+        return f"The schema registry at {self.url}"
+
+    def _answered(self, error: Any, what: str) -> HeadgateError:
+        said = mask_text(" ".join(str(error.error_message).split()))[:160]
+        if error.http_status_code in (401, 403):
+            return UnreachableError(
+                f"{self._named} does not let us in ({error.http_status_code}): set"
+                " basic.auth.user.info, or what it asks for, in [schema_registry.config]"
+            )
+        if error.http_status_code == 404:
+            return NotFoundError(f"{self._named} does not have {what}: {said}")
+        return UnreachableError(f"{self._named} failed on {what}: {error.http_status_code} {said}")
+
+
+def _typed(config: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings with numbers as numbers, as the client wants them."""
+    out: dict[str, Any] = dict(config)
+    for key in _NUMBERS:
+        if key in out:
+            try:
+                out[key] = float(out[key]) if key == "timeout" else int(out[key])
+            except ValueError:
+                raise ConfigError(f"{key} in [schema_registry.config] must be a number") from None
+    return out
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _reason(error: Exception) -> str:
+    text = mask_text(without_secret(_line(error)))
+    return text or type(error).__name__
