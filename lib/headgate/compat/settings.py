@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from headgate.compat.naming import EVOLUTION, OFFSET_LOG
 from headgate.compat.rule import Comparison
-from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
+from headgate.model.spark_settings import (
+    ABSENT_DEFAULTS,
+    PARTITIONS,
+    PINNED,
+    PINNED_DEFAULTS,
+)
 from headgate.model.version import Version
 
 _S = "spark.sql.streaming."
@@ -29,6 +34,7 @@ __all__ = [
     "TIME_ZONE",
     "differing",
     "effective",
+    "recorded",
     "set_by_somebody",
     "stored_partitions",
 ]
@@ -40,20 +46,17 @@ DEFAULTS = {
     PARTITIONS: "200",
     ANSI: "true",
     OFFSET_LOG: "1",
-} | {
-    key: PINNED_DEFAULTS[key]
-    for key in (
-        PROVIDER,
-        ENCODING,
-        _S + "multipleWatermarkPolicy",
-        _S + "flatMapGroupsWithState.stateFormatVersion",
-        _S + "aggregation.stateFormatVersion",
-        _S + "join.stateFormatVersion",
-        _S + "stateStore.compression.codec",
-        _S + "stateStore.rocksdb.formatVersion",
-        _S + "stateStore.rowChecksum.enabled",
-    )
-}
+} | {key: value for key, value in PINNED_DEFAULTS.items() if key not in SOURCE_SETTINGS}
+
+
+def recorded(version: Version, key: str) -> str | None:
+    """Return the value that counts in a checkpoint; None where its offset log is not known.
+
+    A log of an older Spark lacks some keys, and 4.2 takes a fixed value for each of them.
+    """
+    if key in version.pinned or not version.pinned:
+        return version.pinned.get(key)
+    return ABSENT_DEFAULTS.get(key)
 
 
 def effective(version: Version, key: str) -> str | None:

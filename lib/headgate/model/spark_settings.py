@@ -25,3 +25,18 @@ PINNED_DEFAULTS = {
     "spark.sql.function.protobufExtensions.enabled": "false",
 }
 PINNED = frozenset(PINNED_DEFAULTS)
+# What 4.2.0 takes for a key that the offset log of an older version lacks.
+ABSENT_DEFAULTS = {
+    _S + "stateStore.encodingFormat": "unsaferow",
+    _S + "queryEvolution.enableSourceEvolution": "false",
+    _S + "multipleWatermarkPolicy": "min",
+    _S + "flatMapGroupsWithState.stateFormatVersion": "1",
+    _S + "aggregation.stateFormatVersion": "1",
+    _S + "join.stateFormatVersion": "1",
+    _S + "stateStore.compression.codec": "lz4",
+    _S + "stateStore.rocksdb.mergeOperatorVersion": "1",
+    _S + "statefulOperator.useStrictDistribution": "false",
+    _S + "stateStore.rowChecksum.enabled": "false",
+    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "true",
+    "spark.sql.function.protobufExtensions.enabled": "false",
+}

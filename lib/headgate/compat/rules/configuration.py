@@ -20,6 +20,7 @@ from headgate.compat.settings import (
     TIME_ZONE,
     differing,
     effective,
+    recorded,
     set_by_somebody,
     stored_partitions,
 )
@@ -37,12 +38,12 @@ def pinned_setting(c: Comparison) -> Iterator[Verdict]:
     A new value takes effect with a new checkpoint only.
     """
     for key in sorted(PINNED - SOURCE_SETTINGS):
-        recorded, wanted = c.before.pinned.get(key), effective(c.after, key)
-        if not set_by_somebody(c, key) or None in (recorded, wanted) or recorded == wanted:
+        kept, wanted = recorded(c.before, key), effective(c.after, key)
+        if not set_by_somebody(c, key) or kept is None or wanted is None:
             continue
-        if key == ENCODING and not _only_transform_with_state(c):
+        if kept.lower() == wanted.lower() or _refused_by_analysis(c, key):
             continue
-        yield _no_effect(key, str(recorded), str(wanted))
+        yield _no_effect(key, kept, wanted)
 
 
 @rule("CFG002")
@@ -53,15 +54,15 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
     partitions orphan the keys of the others, more fail on state files that do not exist.
     """
     wanted = effective(c.after, PARTITIONS)
-    recorded = c.before.pinned.get(PARTITIONS)
+    pinned = c.before.pinned.get(PARTITIONS)
     stored = stored_partitions(c.before)
     if wanted is None or not wanted.isdigit() or not c.is_stateful:
         return
     if not set_by_somebody(c, PARTITIONS):
         return
-    if recorded is not None:
-        if recorded != wanted:
-            yield _no_effect(PARTITIONS, recorded, wanted)
+    if pinned is not None:
+        if pinned != wanted:
+            yield _no_effect(PARTITIONS, pinned, wanted)
     elif c.before.offset_log_version == 2 and stored is not None and stored != int(wanted):
         yield _not_recorded(stored, int(wanted))
 
@@ -70,12 +71,12 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
 def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
     """A query without state uses the session's shuffle partitions whatever the offset log says."""
     new = effective(c.after, PARTITIONS) if set_by_somebody(c, PARTITIONS) else None
-    recorded = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
-    if c.before.stateful == () and new is not None and recorded not in (None, new):
+    old = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
+    if c.before.stateful == () and new is not None and old not in (None, new):
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.NONE,
-            before=recorded,
+            before=old,
             after=new,
             because=f"{PARTITIONS} takes effect.",
         )
@@ -84,11 +85,11 @@ def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
 @rule("CFG004")
 def offset_log_format(c: Comparison) -> Iterator[Verdict]:
     """The version of an existing offset log wins over the setting."""
-    wanted, recorded = effective(c.after, OFFSET_LOG), c.before.offset_log_version
+    wanted, kept = effective(c.after, OFFSET_LOG), c.before.offset_log_version
     if not set_by_somebody(c, OFFSET_LOG):
         return
-    if wanted is not None and recorded is not None and wanted != str(recorded):
-        yield _no_effect(OFFSET_LOG, str(recorded), wanted)
+    if wanted is not None and kept is not None and wanted != str(kept):
+        yield _no_effect(OFFSET_LOG, str(kept), wanted)
 
 
 @rule("CFG005")
@@ -203,6 +204,10 @@ def other_setting(c: Comparison) -> Iterator[Verdict]:
             after=new,
             because=f"{key} changed.",
         )
+
+
+def _refused_by_analysis(c: Comparison, key: str) -> bool:
+    return key == ENCODING and not _only_transform_with_state(c)
 
 
 def _no_effect(key: str, recorded: str, wanted: str) -> Verdict:
