@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headgate.compat.settings import effective
+from headgate.compat.world import is_its_cluster
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster, Group, Topic
 from headgate.model.progress import BatchProgress
@@ -88,9 +89,14 @@ class Subject:
         """Return a topic as it is on the cluster, None where it is not there or nobody looked."""
         return self.cluster.topics.get(name) if self.cluster and name else None
 
+    def of_this_cluster(self) -> tuple[Source, ...]:
+        """Return the query's Kafka sources, without those that read another cluster than this."""
+        found = (x for x in self.sources if x.topics or x.pattern)
+        return tuple(x for x in found if self.cluster is None or is_its_cluster(x, self.cluster))
+
     def inputs(self) -> Iterator[tuple[str, str | None]]:
         """Yield (topic, node) of what is read from outside, by exact names."""
-        for source in self.sources:
+        for source in self.of_this_cluster():
             yield from ((topic, source.node) for topic in source.topics)
         for read in self.app.sources:
             yield from ((topic, read.node) for topic in read.topics)

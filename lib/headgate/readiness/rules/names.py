@@ -98,7 +98,7 @@ def _repartition(found: Repartition) -> Problem:
         where=found.node,
         what=f"The repartition topic {found.topic} has a generated name.",
         remedy=f"{how} {_TOGETHER}",
-        keeps_state=True,
+        keeps_state=found.kind is InternalKind.REPARTITION,
     )
 
 

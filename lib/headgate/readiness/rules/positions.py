@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from headgate.compat.world import STORED
 from headgate.landscape.lags import checkpoint_positions, ends_of, group_positions
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.model.activity import ActivityState
@@ -156,7 +158,10 @@ def _positions(s: Subject) -> tuple[PartitionLag, ...]:
         return ()
     ends = ends_of(s.cluster)
     if s.version.engine is Engine.SPARK:
-        return checkpoint_positions(s.version, ends)
+        progress = s.version.progress
+        if progress is not None and progress.offsets_from == STORED:
+            return ()
+        return checkpoint_positions(replace(s.version, sources=s.of_this_cluster()), ends)
     return group_positions(s.group, ends) if s.group else ()
 
 

@@ -103,7 +103,7 @@ def _has_key(s: Subject, sink: Sink) -> bool | None:
         return any(f.name.lower() == "key" for f in sink.schema.fields)
     last = _last(s, sink.node)
     columns = last.details.get("columns") if last else None
-    if not isinstance(columns, list | tuple) or not columns:
+    if not isinstance(columns, list | tuple | dict) or not columns:
         return None
     names = {str(c).lower() for c in columns}
     return "key" in names if "value" in names else None

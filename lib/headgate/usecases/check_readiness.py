@@ -1,0 +1,213 @@
+"""Check one version of a pipeline: what will make its next upgrade, reset or fail-over hurt."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+from headgate.compat.acceptances import Noticed, acceptance_of, unmet
+from headgate.errors import EvidenceError, HeadgateError, NotFoundError
+from headgate.model.activity import Activity
+from headgate.model.cluster import Cluster
+from headgate.model.progress import BatchProgress
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.readiness.check import check
+from headgate.readiness.report import ReadinessReport
+from headgate.usecases.context import Context
+
+_NUMBERED = re.compile(r"@\d{1,18}$")
+_REPORTS = frozenset({"progress", "event-log", "watch", "rest"})
+
+
+def check_readiness(
+    evidence: Sequence[str],
+    *,
+    context: Context | None = None,
+    query: str | None = None,
+    ask_kafka: bool | None = None,
+    now: datetime | None = None,
+) -> ReadinessReport:
+    """Read a version and look at it; nothing is written and no engine is asked.
+
+    `ask_kafka` True looks at the cluster of headgate.toml, too: raises UnreachableError where it
+    does not answer, ConfigError where none is configured. None does so for a registered pipeline
+    alone, and a cluster that does not answer becomes a warning. Raises what `read_version` raises,
+    and CaptureError for what a `module:function` did wrong.
+    """
+    pipeline = _registered(evidence, context)
+    cluster, warning = _cluster(context, pipeline, ask_kafka)
+    version = _version(evidence, context, query, pipeline, cluster)
+    if context is not None and cluster is not None and version.engine is Engine.SPARK:
+        from headgate.usecases.world_now import with_offsets_now
+
+        version = with_offsets_now(evidence, version, context)
+    report = check_version(
+        version,
+        context=context,
+        pipeline=pipeline,
+        cluster=cluster,
+        evidence=evidence,
+        newest=_newest(evidence, version, context, query, pipeline),
+        now=now,
+    )
+    return replace(report, warnings=(*report.warnings, *warning))
+
+
+def check_version(
+    version: Version,
+    *,
+    context: Context | None = None,
+    pipeline: Pipeline | None = None,
+    cluster: Cluster | None = None,
+    evidence: Sequence[str] = (),
+    newest: BatchProgress | None = None,
+    now: datetime | None = None,
+) -> ReadinessReport:
+    """Look at a version that was read already; what headgate.toml accepts is marked."""
+    report = check(
+        version,
+        cluster=cluster,
+        activity=_activity(context, pipeline),
+        checkpoint=pipeline.checkpoint if pipeline else None,
+        group=pipeline.group if pipeline else None,
+        newest=newest,
+        now=now,
+    )
+    named = replace(report, name=pipeline.name) if pipeline else report
+    return _accepted(named, version, context, pipeline, evidence)
+
+
+def _registered(evidence: Sequence[str], context: Context | None) -> Pipeline | None:
+    """Return the pipeline that the evidence names; an existing path wins over a name."""
+    if context is None or len(evidence) != 1 or os.path.exists(evidence[0]):  # noqa: PTH110
+        return None
+    return context.registry.pipeline(_NUMBERED.sub("", evidence[0]))
+
+
+def _cluster(
+    context: Context | None, pipeline: Pipeline | None, ask_kafka: bool | None
+) -> tuple[Cluster | None, tuple[str, ...]]:
+    """Return Kafka as it is now, and a warning where it was to be had and did not answer."""
+    configured = context is not None and bool(context.registry.bootstrap_servers)
+    if not (ask_kafka or (ask_kafka is None and configured and pipeline is not None)):
+        return None, ()
+    from headgate.usecases.read_cluster import read_cluster
+
+    try:
+        return read_cluster(context or _no_context()), ()
+    except HeadgateError as error:
+        if ask_kafka:
+            raise
+        return None, (f"Kafka was not read: {error}",)
+
+
+def _no_context() -> Context:
+    from headgate.usecases.context import open_context
+
+    return open_context()
+
+
+def _version(
+    evidence: Sequence[str],
+    context: Context | None,
+    query: str | None,
+    pipeline: Pipeline | None,
+    cluster: Cluster | None,
+) -> Version:
+    """Read files without the store and without Spark; a pipeline as it is stored, else as it is."""
+    # Unlike Path.exists, this is False for what is too long or lies where nobody may look.
+    if all(os.path.exists(e) for e in evidence):  # noqa: PTH110
+        from headgate.usecases.read_version import read_version
+
+        return read_version(evidence, context=context, query=query)
+    from headgate.usecases.capture import capture
+
+    try:
+        return capture(evidence, context=context, query=query)
+    except (EvidenceError, NotFoundError):
+        found = _unstored(evidence, context, pipeline, cluster)
+        if found is None:
+            raise
+        return found
+
+
+def _unstored(
+    evidence: Sequence[str],
+    context: Context | None,
+    pipeline: Pipeline | None,
+    cluster: Cluster | None,
+) -> Version | None:
+    """Read a registered pipeline of which no version is stored yet, where no number was asked."""
+    if context is None or pipeline is None or _NUMBERED.search(evidence[0]):
+        return None
+    with suppress(HeadgateError):
+        if pipeline.engine is Engine.KAFKA_STREAMS:
+            from headgate.usecases.read_streams import read_streams
+
+            return read_streams(context, pipeline, cluster)
+        from headgate.usecases.read_registered import read_registered
+
+        return read_registered(context, pipeline)
+    return None
+
+
+def _newest(
+    evidence: Sequence[str],
+    version: Version,
+    context: Context | None,
+    query: str | None,
+    pipeline: Pipeline | None,
+) -> BatchProgress | None:
+    """Return the newest batch that was reported; None where nothing reports any."""
+    if pipeline is not None:
+        watched = [pipeline.watch] if pipeline.watch else []
+        places, query = [*pipeline.evidence, *watched], pipeline.query or version.query_id
+    else:
+        told = any(e.kind in _REPORTS for e in version.evidence)
+        places = [e for e in evidence if told and os.path.exists(e)]  # noqa: PTH110
+    if not places or version.engine is not Engine.SPARK:
+        return None
+    from headgate.usecases.read_progress import read_progress
+
+    with suppress(HeadgateError):
+        return next(reversed(read_progress(places, context=context, query=query)), None)
+    return None
+
+
+def _activity(context: Context | None, pipeline: Pipeline | None) -> Activity | None:
+    """Return how a registered pipeline was seen last; None where there is no store to ask."""
+    if context is None or pipeline is None:
+        return None
+    from headgate.usecases.read_activity import read_activity
+
+    with suppress(HeadgateError):
+        return read_activity(context, pipeline.name).get(pipeline.name)
+    return None
+
+
+def _accepted(
+    report: ReadinessReport,
+    version: Version,
+    context: Context | None,
+    pipeline: Pipeline | None,
+    evidence: Sequence[str],
+) -> ReadinessReport:
+    """Mark the findings that headgate.toml accepts; what holds no longer becomes a warning."""
+    if context is None or not context.registry.accepts:
+        return report
+    from headgate.usecases.accepted import ground_of
+
+    accepts = context.registry.accepts
+    ground = ground_of(context, (version,), evidence, pipeline.name if pipeline else None)
+    noticed = [Noticed(f.rule, (f.where,) if f.where else ()) for f in report.findings]
+    findings = tuple(
+        replace(f, accepted=acceptance_of(n, accepts, ground))
+        for f, n in zip(report.findings, noticed, strict=True)
+    )
+    warnings = (*report.warnings, *unmet(noticed, accepts, ground))
+    return replace(report, findings=findings, warnings=warnings)
