@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headgate.compat.changes import changes
+from headgate.compat.labels import labels_of
 from headgate.compat.match import engine_pairs, match_nodes, match_operators, match_sources
 from headgate.compat.naming import names_count
 from headgate.compat.other_engines import judge_other
@@ -15,7 +17,7 @@ from headgate.compat.rule import Comparison, Rule
 from headgate.compat.rules import RULES
 from headgate.compat.spark_version import judged_version
 from headgate.compat.streams.compare import compare_streams
-from headgate.compat.timing import output_mode
+from headgate.compat.unseen import unseen
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
 
@@ -36,6 +38,19 @@ def compare(
     own. Versions of different engines, and consumer groups, get `unknown` with its question.
     """
     declared = read_renames(renames, before, after)
+    report = _judged(before, after, declared, spark_version, cluster, rules)
+    return replace(report, labels=labels_of(report, before, after))
+
+
+def _judged(
+    before: Version,
+    after: Version,
+    declared: Renames,
+    spark_version: str | None,
+    cluster: Cluster | None,
+    rules: Sequence[Rule],
+) -> Report:
+    """Let the rules of the engine speak."""
     if before.engine is after.engine is Engine.KAFKA_STREAMS:
         return compare_streams(before, after, declared, cluster)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
@@ -48,7 +63,7 @@ def compare(
         changes=changes(before, after, comparison.nodes, declared.nodes),
         matches=comparison.nodes.pairs,
         judged_for=_judged_for(comparison),
-        warnings=_warnings(comparison),
+        warnings=tuple(unseen(comparison)),
     )
 
 
@@ -84,17 +99,3 @@ def _judged_for(c: Comparison) -> str:
 def _worst_first(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Sort by outcome; findings of one outcome keep the rules' order."""
     return tuple(sorted(found, key=lambda f: -f.outcome))
-
-
-def _warnings(c: Comparison) -> tuple[str, ...]:
-    out = []
-    if c.spark.assumed:
-        out.append(f"No evidence names the Spark version; judged for {c.spark.text}.")
-    elif not c.spark.measured:
-        out.append(f"Spark {c.spark.text} was not tried; judged by what 4.2.0 does.")
-    for side, version in (("old", c.before), ("new", c.after)):
-        if version.sink is None or not version.sink.format:
-            out.append(f"The {side} version's sink is not in the evidence; it was not judged.")
-        if output_mode(version) is None and version.stateful:
-            out.append(f"The {side} version's output mode is not in the evidence.")
-    return tuple(out)

@@ -1,0 +1,38 @@
+"""What was not looked at, so that nobody takes silence for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.naming import family
+from headgate.compat.rule import Comparison
+from headgate.compat.timing import output_mode
+from headgate.compat.world import are_current
+
+_CHECKPOINT = "checkpoint"
+
+
+def unseen(c: Comparison) -> Iterator[str]:
+    """Yield a sentence for each thing that could change the verdict and is not in the evidence."""
+    if c.spark.assumed:
+        yield f"No evidence names the Spark version; judged for {c.spark.text}."
+    elif not c.spark.measured:
+        yield f"Spark {c.spark.text} was not tried; judged by what 4.2.0 does."
+    for side, version in (("old", c.before), ("new", c.after)):
+        if version.sink is None or not version.sink.format:
+            yield f"The {side} version's sink is not in the evidence; it was not judged."
+        if output_mode(version) is None and version.stateful:
+            yield f"The {side} version's output mode is not in the evidence."
+    yield from _of_the_world(c)
+
+
+def _of_the_world(c: Comparison) -> Iterator[str]:
+    if not any(family(s) == "kafka" for s in c.after.sources or ()):
+        return
+    if c.cluster is None:
+        yield (
+            "Kafka was not asked: whether topics are still there, are the same ones and keep what "
+            "was not read yet is open."
+        )
+    elif not are_current(c):
+        yield "The old version's offsets are as old as its capture; Kafka was not asked of them."
