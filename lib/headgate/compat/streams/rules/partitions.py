@@ -104,17 +104,20 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
 @streams_rule("KST031")
 def joined_inputs_differ(c: StreamsComparison) -> Iterator[Verdict]:
     """What is joined must have the same number of partitions on both sides, because a task joins
-    partition by partition. Inputs that differ are refused at the first rebalance."""
+    partition by partition. The streams protocol checks it, and the classic one where the
+    application has repartition topics; without any it starts, and records whose key is in another
+    partition on the other side never meet."""
+    checked = c.new.protocol == "streams" or bool(c.new.repartitions)
     for group in expected(c).unequal:
         listed = ", ".join(f"{t} has {n}" for t, n in sorted(group.items()))
         yield Verdict(
-            outcome=Outcome.REFUSES,
-            state_effect=StateEffect.NONE,
+            outcome=Outcome.REFUSES if checked else Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.NONE if checked else StateEffect.LOST,
             where=Where(None, _source_node(c, group)),
             before=dict(sorted((t, n) for t, n in c.old.inputs.items() if t in group)),
             after=dict(sorted(group.items())),
             because=f"{listed}.",
-            error_class=TOPOLOGY_EXCEPTION,
+            error_class=TOPOLOGY_EXCEPTION if checked else None,
             remedy="Give both sides the same number of partitions, or repartition() one of them.",
         )
 

@@ -66,7 +66,7 @@ def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
         )
 
 
-@streams_rule("KST062", "Kafka Streams 4.3.1's StreamThread")
+@streams_rule("KST062")
 def pattern_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
     """The streams protocol has no subscription by pattern yet."""
     found = next((s for s in c.new.sources if s.pattern), None)
@@ -78,12 +78,12 @@ def pattern_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
             before=c.old.protocol,
             after=found.pattern,
             because=f"{found.processor} subscribes to /{found.pattern}/.",
-            error_class="java.lang.IllegalArgumentException",
+            error_class="java.lang.UnsupportedOperationException",
             remedy="Name the topics, or stay on group.protocol=classic.",
         )
 
 
-@streams_rule("KST063", "Kafka Streams 4.3.1's StreamsConfig")
+@streams_rule("KST063")
 def static_members_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
     """The streams protocol has no static membership: the configuration is refused before anything
     starts."""
