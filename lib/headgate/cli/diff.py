@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import click
 
@@ -67,21 +68,27 @@ def command(
     """Say what a restart of a new version would do."""
     from headgate.usecases.compare_versions import compare_versions
 
+    context = current_context()
     report = compare_versions(
         before,
         after,
-        context=current_context(),
+        context=context,
         renames=rename,
         spark_version=spark_version,
         query=query,
         ask_kafka=ask_kafka,
         pipeline=pipeline,
     )
-    _show(report, output, fail_on)
+    if output == "junit":
+        from headgate.views.report_junit import report_junit
+
+        click.echo(report_junit(report, fail_on), nl=False)
+    else:
+        _show(report, output, after, context.registry.rules_url)
     return 1 if report.closes(fail_on) else 0
 
 
-def _show(report: Report, output: str, fail_on: frozenset[str]) -> None:
+def _show(report: Report, output: str, after: Sequence[str], rules_url: str | None) -> None:
     """Write the report to stdout in the format that was asked for."""
     match output:
         case "json":
@@ -89,23 +96,32 @@ def _show(report: Report, output: str, fail_on: frozenset[str]) -> None:
 
             emit_json(report_json(report))
         case "sarif":
-            from headgate.views.report_sarif import report_sarif
-
-            click.echo(_json(report_sarif(report)))
-        case "junit":
-            from headgate.views.report_junit import report_junit
-
-            click.echo(report_junit(report, fail_on), nl=False)
+            click.echo(_sarif(report, after, rules_url))
         case "markdown":
             from headgate.views.report_markdown import report_markdown
 
-            click.echo(report_markdown(report), nl=False)
+            click.echo(report_markdown(report, rules_url), nl=False)
         case _:
             from rich.console import Console
 
             from headgate.views.report_text import report_text
 
             Console(highlight=False, soft_wrap=True).print(report_text(report))
+
+
+def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
+    from headgate.usecases.all_rules import all_rules
+    from headgate.usecases.source_place import source_place
+    from headgate.views.report_sarif import SourcePlace, report_sarif
+
+    found = source_place(after)
+    data = report_sarif(
+        report,
+        reasons={r.code: r.why for r in all_rules()},
+        place=SourcePlace(*found) if found else None,
+        rules_url=rules_url,
+    )
+    return _json(data)
 
 
 def _json(data: object) -> str:

@@ -138,13 +138,21 @@ class Upgrade:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What people call the nodes, {id: label} of each version."""
+
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The answer: findings worst first, changes, and which node became which.
 
     `judged_for` is the engine and version that the verdicts hold for, such as `spark 4.2.0`, and
     the moment at which Kafka was looked at, where it was. `upgrade` is None where an engine has
-    but one way.
+    but one way. `labels` are of the nodes that findings and changes are about.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -153,6 +161,7 @@ class Report:
     judged_for: str = ""
     warnings: tuple[str, ...] = ()
     upgrade: Upgrade | None = None
+    labels: Labels = Labels()
 
     @property
     def outcome(self) -> Outcome:

@@ -82,9 +82,9 @@ class DeclaredTopic:
 class Registry:
     """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
 
-    `file_systems` are the settings of remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold
-    secrets and are stored nowhere. `schema_registry` holds the settings of the schema registry's
-    client, which may be secrets, too.
+    `rules_url` is the folder of the rules' pages on the web. `file_systems` are the settings of
+    remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold secrets and are stored nowhere.
+    `schema_registry` holds the settings of the schema registry's client, which may be secrets, too.
     """
 
     path: str | None = None
@@ -93,6 +93,7 @@ class Registry:
     store_url: str | None = None
     pipelines: tuple[Pipeline, ...] = ()
     accepts: tuple[Accept, ...] = ()
+    rules_url: str | None = None
     file_systems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     schema_registry_url: str | None = field(default=None, repr=False)
     schema_registry: dict[str, str] = field(default_factory=dict, repr=False)

@@ -62,7 +62,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
-        *("kafka", "store", "pipeline", "file_systems", "accept"),
+        *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
         *("schema_registry", "topics"),
     )
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
@@ -73,6 +73,7 @@ def _registry(top: Table, path: PurePath) -> Registry:
         kafka=_kafka_config(kafka),
         store_url=_store_url(store, path.parent),
         pipelines=_pipelines(top, path.parent),
+        rules_url=_rules_url(top),
         accepts=tuple(_accept(t) for t in top.tables("accept", "[[accept]]")),
         file_systems=_file_systems(top),
         schema_registry_url=_schema_registry(top).text("url", interpolate=True),
@@ -201,6 +202,16 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         commands=_commands(table),
         line=table.line(),
     )
+
+
+def _rules_url(top: Table) -> str | None:
+    docs = top.table("docs", "[docs]").allow("rules_url")
+    url = docs.text("rules_url")
+    if url is not None and not url.startswith(("https://", "http://")):
+        docs.fail(
+            "rules_url", "expected the address of the folder of the rules' pages, https://..."
+        )
+    return url
 
 
 def _accept(table: Table) -> Accept:

@@ -1,51 +1,135 @@
-"""A comparison as Markdown, for a pull request."""
+"""A comparison as Markdown, for a comment on a pull request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Finding, Report
+from headgate.compat.report import Change, Finding, Outcome, Report
 from headgate.views.report_upgrade import HEADLINES, upgrade_lines
-from headgate.views.report_words import GLYPHS, ROLLBACKS, SENTENCES, value_text
+from headgate.views.report_words import GLYPHS, ROLLBACKS, accepted_text, facts, matters, value_text
+from headgate.views.rule_links import rule_link
+from headgate.views.verdict import headline, verdict
+
+_MOST_ROWS = 20
+_MOST_CHANGES = 100
+_LONGEST_CELL = 240
+_LONGEST_VALUE = 600
+# A comment on GitHub holds 65,536 characters, one on GitLab a million.
+_LONGEST = 60_000
 
 
-def report_markdown(report: Report) -> str:
-    """Return the whole report; begins with a heading of level 2."""
-    return "\n".join(_lines(report)) + "\n"
+def report_markdown(report: Report, rules_url: str | None = None) -> str:
+    """Return a verdict in one line, a table (worst first), and everything else folded below.
+
+    `rules_url` is the folder of the rules' pages. The text fits into a comment: what is too much
+    is left out and counted.
+    """
+    out: list[str] = []
+    size = 0
+    for block in _blocks(report, rules_url):
+        size += len(block) + 1
+        if size > _LONGEST:
+            out.append("\n_The rest does not fit into a comment; `--format json` has all of it._")
+            break
+        out.append(block)
+    return "\n".join(out) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
-    yield f"## {GLYPHS[report.outcome]} {SENTENCES[report.outcome]}"
-    if report.judged_for:
-        yield f"\nJudged for {report.judged_for}."
-    for finding in report.findings:
-        yield from _finding(finding)
+def _blocks(report: Report, rules_url: str | None) -> Iterator[str]:
+    said = verdict(report)
+    yield f"## {said.glyph} {said.word}"
+    yield f"\n**{_plain(said.sentence)}**"
+    if report.findings:
+        yield f"\n{_table(report, rules_url)}"
     if report.upgrade:
         yield f"\n### {HEADLINES[report.upgrade.way]}\n\n{_plain(report.upgrade.why)}\n"
         yield from map(_plain, upgrade_lines(report.upgrade))
+    yield from (f"\n> {_plain(warning)}" for warning in report.warnings)
+    if report.judged_for:
+        yield f"\nJudged for {_plain(report.judged_for)}."
+    for finding in report.findings:
+        yield _folded(_title(finding), "\n".join(_details(finding, report, rules_url)))
     if report.changes:
-        yield "\n### Changes\n"
-        yield from (f"- {c.kind.value}: {_plain(c.what)}" for c in report.changes)
-    for warning in report.warnings:
-        yield f"\n> {_plain(warning)}"
+        yield _folded(_counted(len(report.changes), "change"), "\n".join(_changes(report.changes)))
 
 
-def _finding(finding: Finding) -> Iterator[str]:
-    effect = f", state {finding.state_effect.value}" if finding.state_effect else ""
-    glyph, word = GLYPHS[finding.outcome], finding.outcome.word.replace("_", " ")
-    yield f"\n### {glyph} {finding.rule}: {word}{effect}\n"
+def _table(report: Report, rules_url: str | None) -> str:
+    head = ["| | rule | where | what | what to do |", "|---|---|---|---|---|"]
+    rows = [_row(f, report, rules_url) for f in report.findings[:_MOST_ROWS]]
+    more = len(report.findings) - len(rows)
+    last = [f"| | | | {_counted(more, 'more finding')} below | |"] if more > 0 else []
+    return "\n".join([*head, *rows, *last])
+
+
+def _row(finding: Finding, report: Report, rules_url: str | None) -> str:
+    what = headline(finding)
+    if finding.error_class:
+        what += f" (`{finding.error_class}`)"
+    do = finding.question if finding.outcome is Outcome.UNKNOWN else finding.remedy
+    if matters(finding) and finding.outcome is Outcome.REFUSES:
+        do = f"{do} Then {ROLLBACKS[finding.rollback]}." if do else do
+    cells = (
+        f"{GLYPHS[finding.outcome]} {_word(finding)}",
+        _rule(finding, rules_url),
+        _cell(_short_place(finding, report)),
+        _cell(what),
+        _cell(accepted_text(finding) or do or ""),
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def _short_place(finding: Finding, report: Report) -> str:
+    labels, where = report.labels, finding.where
+    after = labels.after.get(where.after or "", where.after)
+    return after or labels.before.get(where.before or "", where.before) or "the whole pipeline"
+
+
+def _details(finding: Finding, report: Report, rules_url: str | None) -> Iterator[str]:
     yield _plain(finding.why)
     if finding.before is not None or finding.after is not None:
-        yield f"\n```diff\n- {_code(finding.before)}\n+ {_code(finding.after)}\n```"
-    for name, text in (
-        ("Question", finding.question),
-        ("Error", f"`{finding.error_class}`" if finding.error_class else None),
-        ("Remedy", finding.remedy),
-        ("Roll-back", ROLLBACKS[finding.rollback]),
-        ("Source", finding.source),
-    ):
-        if text:
-            yield f"\n**{name}**: {text if name == 'Error' else _plain(text)}"
+        yield f"\n```diff\n- {_code(finding.before)}\n+ {_code(finding.after)}\n```\n"
+    for name, text in facts(finding, report.labels):
+        yield f"- **{name}**: {f'`{text}`' if name in ('Error', 'Scenario') else _plain(text)}"
+    if finding.state_effect:
+        yield f"- **State**: {finding.state_effect.value}"
+    if accepted := accepted_text(finding):
+        yield f"- **{_plain(accepted)}**"
+    if link := rule_link(finding.rule, rules_url):
+        yield f"- [What {finding.rule} looks at]({link})"
+
+
+def _changes(changes: tuple[Change, ...]) -> Iterator[str]:
+    for change in changes[:_MOST_CHANGES]:
+        yield f"- {change.kind.value}: {_plain(change.what)[:_LONGEST_CELL]}"
+    if len(changes) > _MOST_CHANGES:
+        yield f"- and {_counted(len(changes) - _MOST_CHANGES, 'more change')}"
+
+
+def _title(finding: Finding) -> str:
+    effect = f", state {finding.state_effect.value}" if finding.state_effect else ""
+    return f"{GLYPHS[finding.outcome]} {finding.rule}: {_word(finding)}{effect}"
+
+
+def _folded(title: str, text: str) -> str:
+    return f"\n<details><summary>{_plain(title)}</summary>\n\n{text}\n\n</details>"
+
+
+def _rule(finding: Finding, rules_url: str | None) -> str:
+    link = rule_link(finding.rule, rules_url)
+    return f"[{finding.rule}]({link})" if link else finding.rule
+
+
+def _word(finding: Finding) -> str:
+    return finding.outcome.word.replace("_", " ")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _cell(text: str) -> str:
+    line = _plain(text)
+    return line if len(line) <= _LONGEST_CELL else f"{line[: _LONGEST_CELL - 1]}…"
 
 
 def _plain(text: str) -> str:
@@ -55,4 +139,5 @@ def _plain(text: str) -> str:
 
 
 def _code(value: object) -> str:
-    return value_text(value).replace("```", "` ` `").replace("\n", " ")
+    text = value_text(value).replace("```", "` ` `").replace("\n", " ")
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from headgate.compat.report import Finding, Outcome, Report
 from headgate.views.report_upgrade import HEADLINES, upgrade_lines
-from headgate.views.report_words import GLYPHS, SENTENCES, lines_of
+from headgate.views.report_words import GLYPHS, lines_of
+from headgate.views.verdict import verdict
 
 STYLES = {
     Outcome.REFUSES: "bold red",
@@ -26,15 +27,15 @@ def report_text(report: Report) -> RenderableType:
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
-    style = STYLES[report.outcome]
-    verdict = Text.assemble((SENTENCES[report.outcome], style))
+    said = verdict(report)
+    line = Text.assemble((said.word, STYLES[report.outcome]), f" {said.sentence}")
     if report.judged_for:
-        verdict.append(f"  ({report.judged_for})", "dim")
-    yield verdict
+        line.append(f"  ({report.judged_for})", "dim")
+    yield line
     for finding in report.findings:
         yield Text()
         yield _head(finding)
-        yield Text("\n".join(f"    {line}" for line in lines_of(finding)))
+        yield Text("\n".join(f"    {line}" for line in lines_of(finding, report.labels)))
     if report.upgrade:
         yield Text(f"\n{HEADLINES[report.upgrade.way]}", "bold")
         yield Text("\n".join(f"  {line}" for line in upgrade_lines(report.upgrade)))

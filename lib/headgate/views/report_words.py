@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.compat.report import Finding, Outcome, Rollback
+from headgate.compat.report import Finding, Labels, Outcome, Rollback
 
 GLYPHS = {
     Outcome.REFUSES: "!",
@@ -12,13 +13,6 @@ GLYPHS = {
     Outcome.UNKNOWN: "?",
     Outcome.NO_EFFECT: "·",
     Outcome.RESUMES: "✓",
-}
-SENTENCES = {
-    Outcome.REFUSES: "Refuses: the new version will not start on this checkpoint.",
-    Outcome.SILENTLY_WRONG: "Silently wrong: it starts, and goes on with wrong results.",
-    Outcome.UNKNOWN: "Unknown: the evidence cannot tell; answer the question first.",
-    Outcome.NO_EFFECT: "No effect: it resumes, and a change is ignored.",
-    Outcome.RESUMES: "Resumes.",
 }
 ROLLBACKS = {
     Rollback.SAFE: "the old version can be started again",
@@ -37,18 +31,60 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def lines_of(finding: Finding) -> list[str]:
+def place_text(finding: Finding, labels: Labels) -> str | None:
+    """Return where a finding is, in both graphs; None where it is about the whole."""
+    before, after = finding.where.before, finding.where.after
+    if before is None and after is None:
+        return None
+    if before is None:
+        return f"{_named(after or '', labels.after)}, only in the new version"
+    if after is None:
+        return f"{_named(before, labels.before)}, only in the old version"
+    old, new = _named(before, labels.before), _named(after, labels.after)
+    return old if old == new else f"{old} -> {new}"
+
+
+def _named(node: str, labels: Mapping[str, str]) -> str:
+    """Return a node as people call it, with its id where that says more."""
+    label = labels.get(node)
+    return f"{label} ({node})" if label and label != node else node
+
+
+def accepted_text(finding: Finding) -> str | None:
+    """Return who lives with a finding, and for how long; None where nobody accepted it."""
+    if finding.accepted is None:
+        return None
+    until = f" until {finding.accepted.until}" if finding.accepted.until else ""
+    return f"Accepted{until}: {finding.accepted.reason}"
+
+
+def facts(finding: Finding, labels: Labels = Labels()) -> Iterator[tuple[str, str]]:  # noqa: B008
+    """Yield everything that is known of a finding beside its reason and its values, by name."""
+    place = place_text(finding, labels)
+    told = (
+        ("Where", place),
+        ("Question", finding.question),
+        ("Error", finding.error_class),
+        ("Remedy", finding.remedy),
+        ("Scenario", finding.scenario and f"headgate plan {finding.scenario}"),
+        ("Roll-back", ROLLBACKS[finding.rollback] if matters(finding) else None),
+        ("Source", finding.source),
+    )
+    yield from ((name, text) for name, text in told if text)
+
+
+def matters(finding: Finding) -> bool:
+    """Say whether a way back is worth a word: something goes wrong, or going back needs a step."""
+    wrong = finding.outcome > Outcome.NO_EFFECT
+    return wrong or finding.rollback in (Rollback.REPAIRABLE, Rollback.LOST)
+
+
+def lines_of(finding: Finding, labels: Labels = Labels()) -> list[str]:  # noqa: B008
     """Return a finding as lines for people, without its heading."""
     out = [finding.why]
     if finding.before is not None or finding.after is not None:
         out += [f"- {value_text(finding.before)}", f"+ {value_text(finding.after)}"]
-    if finding.question:
-        out.append(f"Question: {finding.question}")
-    if finding.error_class:
-        out.append(f"Error: {finding.error_class}")
-    if finding.remedy:
-        out.append(f"Remedy: {finding.remedy}")
-    if finding.outcome > Outcome.NO_EFFECT:
-        out.append(f"Roll-back: {ROLLBACKS[finding.rollback]}")
-    out.append(f"Source: {finding.source}")
+    out += [f"{name}: {text}" for name, text in facts(finding, labels)]
+    if accepted := accepted_text(finding):
+        out.append(accepted)
     return out

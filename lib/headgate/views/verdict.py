@@ -45,7 +45,8 @@ class Verdict:
 def verdict(report: Report) -> Verdict:
     """Return what to do about a report; accepted findings still count."""
     worst = report.outcome
-    first = next((f for f in report.findings if f.outcome is worst), None)
+    of_worst = [f for f in report.findings if f.outcome is worst]
+    first = next((f for f in of_worst if f.accepted is None), next(iter(of_worst), None))
     said = (_advice(worst, first, report), _way(report), _rest(report))
     return Verdict(worst, " ".join(filter(None, said)))
 
