@@ -32,7 +32,7 @@ _MEANING = {
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.storeAssignmentPolicy": "ANSI",
-    "spark.sql.session.timeZone": None,
+    TIME_ZONE: None,
 }
 _SPECULATION = "spark.speculation"
 _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNORECASE)
@@ -61,6 +61,8 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
     another default the query resumes, computes something else, and mixes it with what it has.
     """
     told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
+    if not reads_time_zone(_expressions(s)):
+        told.pop(TIME_ZONE, None)
     if told:
         shown = ", ".join(f"{k}={v}" for k, v in sorted(told.items()))
         yield Problem(
