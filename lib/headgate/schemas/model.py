@@ -88,6 +88,11 @@ class SchemaField:
     default: str = NO_DEFAULT
     number: int | None = None
 
+    @property
+    def has_default(self) -> bool:
+        """Whether a default is written."""
+        return self.default != NO_DEFAULT
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
@@ -128,14 +133,6 @@ class RegisteredSchema:
     version: int | None
     text: SchemaText
     id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Somebody's word that a finding is known; `until` is an ISO date."""
-
-    reason: str
-    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

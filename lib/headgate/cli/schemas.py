@@ -1,0 +1,186 @@
+"""`headgate schemas`: what a topic's records hold, and what a new schema does to its readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from headgate.cli.group import config_option
+from headgate.cli.options import current_context, emit_json, format_option, say_warnings
+
+if TYPE_CHECKING:
+    from headgate.schemas.answer import SchemaCheck, ShownTopic
+    from headgate.schemas.model import Mode
+
+F = TypeVar("F", bound=Callable[..., Any])
+MODES = (
+    *("backward", "forward", "full"),
+    *("backward_transitive", "forward_transitive", "full_transitive", "none"),
+)
+EFFECTS = ("incompatible", "silently_wrong", "unknown")
+_NEVER = "none"
+
+
+def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
+    words = frozenset(w.strip() for w in value.split(",") if w.strip())
+    if words == {_NEVER}:
+        return frozenset()
+    if not words or words - set(EFFECTS):
+        raise click.BadParameter(
+            f"expected `none` or some of {', '.join(EFFECTS)}, comma-separated."
+        )
+    return words
+
+
+def _files(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for item in value:
+        topic, mark, file = item.partition("=")
+        if not (topic and mark and file):
+            raise click.BadParameter(f"expected TOPIC=FILE, found {item!r}.")
+        found[topic] = file
+    return found
+
+
+def _mode(_: click.Context, __: click.Parameter, value: str | None) -> Mode | None:
+    from headgate.schemas.model import Mode
+
+    return None if value is None else Mode(value)
+
+
+_key = click.option("--key", "is_key", is_flag=True, help="The schema of keys, not of values.")
+_subject = click.option("--subject", metavar="NAME", help="The registry's subject, where it is not"
+                        " TOPIC-value.")  # fmt: skip
+_schema = click.option("--schema", "files", multiple=True, callback=_files, metavar="TOPIC=FILE",
+                       help="Take this file for the topic's schema. May repeat.")  # fmt: skip
+_fail = click.option("--fail-on", default=",".join(EFFECTS), show_default=True, metavar="LIST",
+                     callback=_fail_on, help="Close the gate (exit 1) on these; `none` never"
+                     " does.")  # fmt: skip
+
+
+def _mode_option(shown: str) -> Callable[[F], F]:
+    choice = click.Choice(MODES, case_sensitive=False)
+    return click.option("--mode", type=choice, callback=_mode, help=f"What must hold; {shown}.")
+
+
+@click.group("schemas")
+def command() -> None:
+    """Show a topic's schema, and say what a new one does to who reads the topic."""
+
+
+@command.command("show")
+@click.argument("topic")
+@_key
+@_subject
+@_schema
+@format_option()
+def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], output: str) -> None:
+    """Show a topic's fields, versions and compatibility level, and what reads them."""
+    from headgate.usecases.check_schemas import show_topic_schema
+
+    shown = show_topic_schema(current_context(), topic, is_key=is_key, subject=subject, files=files)
+    if output == "json":
+        from headgate.views.schema_json import shown_json
+
+        emit_json(shown_json(shown))
+    else:
+        say_warnings(shown.schemas.warnings)
+        _show_text(shown)
+
+
+@command.command("check")
+@click.argument("topic")
+@click.option("--new", metavar="FILE", help="The new schema; else the file in headgate.toml.")
+@_mode_option("else the registry's level, else backward")
+@_key
+@_subject
+@_schema
+@_fail
+@format_option()
+def check(
+    topic: str,
+    new: str | None,
+    mode: Mode | None,
+    is_key: bool,
+    subject: str | None,
+    files: dict[str, str],
+    fail_on: frozenset[str],
+    output: str,
+) -> int:
+    """Compare a new schema with a topic's versions, and find the pipelines that read what goes."""
+    from headgate.usecases.check_schemas import check_topic_schema
+
+    found = check_topic_schema(
+        current_context(), topic, new, mode=mode, is_key=is_key, subject=subject, files=files
+    )
+    return _closed(found, output, fail_on)
+
+
+@command.command("diff")
+@click.option("--before", multiple=True, required=True, metavar="FILE", help="May repeat, oldest"
+              " first.")  # fmt: skip
+@click.option("--after", required=True, metavar="FILE")
+@_mode_option("backward where it is not given")
+@_fail
+@format_option()
+def diff(
+    before: tuple[str, ...], after: str, mode: Mode | None, fail_on: frozenset[str], output: str
+) -> int:
+    """Compare schemas in files; neither a registry nor headgate.toml is needed."""
+    from headgate.schemas.model import Mode
+    from headgate.usecases.check_schemas import diff_schemas
+
+    return _closed(diff_schemas(before, after, mode or Mode.BACKWARD), output, fail_on)
+
+
+def _closed(found: SchemaCheck, output: str, fail_on: frozenset[str]) -> int:
+    """Show the report; return the exit code."""
+    if output == "json":
+        from headgate.views.schema_json import check_json
+
+        emit_json(check_json(found))
+    else:
+        from headgate.views.schema_text import report_text
+
+        _print(report_text(found.report))
+        _print_readers(found)
+    return 1 if found.report.closes(fail_on) else 0
+
+
+def _print_readers(found: SchemaCheck) -> None:
+    for field in found.readers:
+        lines = [f"{r.certainty.value:9} {r.sentence}" for r in field.reads]
+        lines += [f"behind    {b.pipeline} reads {b.topic}" for b in field.behind]
+        if lines:
+            click.echo(f"\nReaders of {field.path}")
+            click.echo("\n".join(f"  {line}" for line in lines))
+
+
+def _show_text(shown: ShownTopic) -> None:
+    from headgate.views.schema_text import fields_table, use_line
+
+    found = shown.schemas
+    numbers = [str(v.version) for v in found.versions if v.version is not None]
+    click.echo(f"{found.topic} {found.column}: {shown.newest.format.value.lower()}")
+    click.echo(f"  subject        {found.subject}")
+    if numbers:
+        click.echo(f"  versions       {', '.join(numbers)}")
+    if found.mode:
+        click.echo(f"  compatibility  {found.mode.value}")
+    click.echo()
+    _print(fields_table(shown.newest.fields))
+    click.echo("\nRead by")
+    uses = [use_line(u) for u in shown.uses] or ["no registered pipeline"]
+    click.echo("\n".join(f"  {line}" for line in uses))
+
+
+def _print(what: Any) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=True).print(what)
+
+
+for _command in command.commands.values():
+    _command.params.append(config_option())

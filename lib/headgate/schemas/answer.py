@@ -1,0 +1,61 @@
+"""What is answered about a topic: its schemas, its readers, and what a new schema does to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.schemas.model import Mode, RegisteredSchema, SchemaReport, TopicSchema
+from headgate.schemas.reads import FieldRead, TopicUse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSchemas:
+    """Every version of the schema of a topic's values (or keys), oldest first; never none.
+
+    `column` is `value` or `key`, `mode` the compatibility level of the registry, None where there
+    is none, `declared` the file of `--schema` or of headgate.toml, which need not be registered.
+    """
+
+    topic: str
+    column: str
+    subject: str
+    versions: tuple[RegisteredSchema, ...]
+    mode: Mode | None = None
+    declared: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTopic:
+    """A topic's schemas as they are, the newest one read, and what its readers do."""
+
+    schemas: TopicSchemas
+    newest: TopicSchema
+    uses: tuple[TopicUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A pipeline that reads what a reader of the field writes: it is told of, not judged."""
+
+    pipeline: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReaders:
+    """Who reads a field that goes or changes, and who lies behind them."""
+
+    path: str
+    reads: tuple[FieldRead, ...]
+    behind: tuple[Behind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaCheck:
+    """The report with the pipelines' findings in it, and what it was made of."""
+
+    report: SchemaReport
+    topic: str | None = None
+    subject: str | None = None
+    readers: tuple[FieldReaders, ...] = ()

@@ -1,0 +1,106 @@
+"""Say what a new schema does to who reads a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from headgate.errors import HeadgateError, SchemaError
+from headgate.gateway.schema_files import read_schema_file
+from headgate.schemas.answer import FieldReaders, SchemaCheck, ShownTopic, TopicSchemas
+from headgate.schemas.compare import compare, worst_first
+from headgate.schemas.model import (
+    FieldChangeKind,
+    Mode,
+    SchemaFinding,
+    SchemaReport,
+    SchemaText,
+)
+from headgate.schemas.read import read_schema
+from headgate.schemas.rules.pipelines import judge_reads
+from headgate.usecases.context import Context
+from headgate.usecases.field_readers import topic_readers
+from headgate.usecases.topic_schemas import (
+    open_schema_registry,
+    readable_versions,
+    topic_schemas,
+)
+
+
+def show_topic_schema(
+    context: Context,
+    topic: str,
+    *,
+    is_key: bool = False,
+    subject: str | None = None,
+    files: Mapping[str, str] | None = None,
+) -> ShownTopic:
+    """Return a topic's versions, the newest one read, and its readers; raises as topic_schemas."""
+    found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
+    newest = read_schema(found.versions[-1].text)
+    return ShownTopic(found, newest, topic_readers(context, topic, found.column).uses)
+
+
+def diff_schemas(before: Sequence[str], after: str, mode: Mode = Mode.BACKWARD) -> SchemaCheck:
+    """Compare a schema's file with older ones, oldest first; nothing else is read."""
+    older = [read_schema(read_schema_file(path)) for path in before]
+    return SchemaCheck(compare(older, read_schema(read_schema_file(after)), mode))
+
+
+def check_topic_schema(
+    context: Context,
+    topic: str,
+    new: str | None = None,
+    *,
+    mode: Mode | None = None,
+    is_key: bool = False,
+    subject: str | None = None,
+    files: Mapping[str, str] | None = None,
+) -> SchemaCheck:
+    """Compare a new schema of a topic with its versions, and look for who reads what goes.
+
+    `new` is a file, else the one that headgate.toml declares where the registry has versions.
+    Without `mode` the registry's level counts, else BACKWARD, the registry's own default.
+    """
+    found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
+    path = new or (found.declared if found.mode is not None else None)
+    if path is None:
+        raise SchemaError(f"what is to become of {topic}'s schema is open: name it with --new FILE")
+    text = read_schema_file(path)
+    after = read_schema(text)
+    before, warnings = readable_versions(found)
+    chosen = mode or found.mode or Mode.BACKWARD
+    report = compare(before, after, chosen)
+    readers = _readers(context, found, report)
+    second = _second_opinion(context, found, text) if chosen is found.mode else None
+    report = replace(
+        report,
+        findings=worst_first((*report.findings, *_judged(report, readers))),
+        second_opinion=second,
+        warnings=(*found.warnings, *warnings),
+    )
+    return SchemaCheck(report, topic, found.subject, readers)
+
+
+def _readers(
+    context: Context, found: TopicSchemas, report: SchemaReport
+) -> tuple[FieldReaders, ...]:
+    paths = [c.path for c in report.changes if c.kind is not FieldChangeKind.ADDED]
+    if not paths:
+        return ()
+    readers = topic_readers(context, found.topic, found.column)
+    return tuple(FieldReaders(p, readers.of(p), readers.behind(p)) for p in paths)
+
+
+def _judged(report: SchemaReport, readers: Sequence[FieldReaders]) -> list[SchemaFinding]:
+    known = {r.path: r.reads for r in readers}
+    return [f for c in report.changes for f in judge_reads(c, known.get(c.path, ()))]
+
+
+def _second_opinion(context: Context, found: TopicSchemas, text: SchemaText) -> bool | None:
+    try:
+        with closing(open_schema_registry(context)) as registry:
+            return registry.accepts(found.subject, text)
+    except HeadgateError:
+        return None

@@ -1,0 +1,94 @@
+"""Which registered pipelines read a field of a topic, and what lies behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.errors import HeadgateError
+from headgate.landscape.build import build
+from headgate.landscape.joins import matcher, reads
+from headgate.landscape.landscape import Landscape
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.schemas.answer import Behind
+from headgate.schemas.reads import Certainty, FieldRead, TopicUse, topic_use
+from headgate.store import open_store
+from headgate.usecases.context import Context
+from headgate.usecases.read_registered import read_registered
+from headgate.usecases.read_streams import read_streams
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReaders:
+    """What every pipeline that reads a topic does with its records."""
+
+    topic: str
+    uses: tuple[TopicUse, ...]
+    landscape: Landscape
+
+    def of(self, path: str) -> tuple[FieldRead, ...]:
+        """Return what each reader does with a field, those that read it first."""
+        order = list(Certainty)
+        found = (use.of(path) for use in self.uses)
+        return tuple(sorted(found, key=lambda r: (order.index(r.certainty), r.pipeline)))
+
+    def behind(self, path: str) -> tuple[Behind, ...]:
+        """Return who lies further downstream, through the topics that the field's readers write."""
+        start = [r.pipeline for r in self.of(path) if r.certainty is not Certainty.NO]
+        found: dict[str, Behind] = {}
+        queue = list(start)
+        while queue:
+            name = queue.pop(0)
+            pipeline = self.landscape.pipeline(name)
+            for topic in pipeline.writes if pipeline else ():
+                for other in self.landscape.pipelines:
+                    if topic in other.reads and other.name not in (*start, *found):
+                        found[other.name] = Behind(other.name, topic)
+                        queue.append(other.name)
+        return tuple(found.values())
+
+
+def topic_readers(context: Context, topic: str, column: str = "value") -> TopicReaders:
+    """Look through the registered pipelines for the readers of a topic; Kafka is not asked."""
+    versions = current_versions(context)
+    landscape = build(context.registry, versions, None)
+    reading = [p.name for p in landscape.pipelines if topic in p.reads]
+    reading += [n for n, v in versions.items() if n not in reading and _by_pattern(v, topic)]
+    uses = tuple(topic_use(name, versions.get(name), topic, column) for name in reading)
+    return TopicReaders(topic, uses, landscape)
+
+
+def _by_pattern(version: Version, topic: str) -> bool:
+    return any(j.topic == topic for j in reads(version, matcher([topic])))
+
+
+def current_versions(context: Context) -> Mapping[str, Version]:
+    """Return each pipeline's version as it runs, else as it was captured; none is waited for."""
+    names = [p.name for p in context.registry.pipelines]
+    stored: dict[str, Version] = {}
+    if names and _has_store(context.store_url):
+        with suppress(HeadgateError), closing(open_store(context.store_url)) as store:
+            stored = store.versions.all_running(names)
+    for pipeline in context.registry.pipelines:
+        if pipeline.name not in stored and (found := _read(context, pipeline, stored)) is not None:
+            stored[pipeline.name] = found
+    return stored
+
+
+def _has_store(url: str) -> bool:
+    """Whether there may be stored versions: looking for them makes no new file."""
+    file = url.partition(":///")[2].partition("?")[0]
+    return not url.startswith("sqlite") or Path(file).exists()
+
+
+def _read(context: Context, pipeline: Pipeline, versions: Mapping[str, Version]) -> Version | None:
+    with suppress(HeadgateError):
+        if pipeline.engine is Engine.SPARK and (found := read_registered(context, pipeline)):
+            return found
+    with suppress(HeadgateError):
+        if pipeline.engine is Engine.KAFKA_STREAMS:
+            return read_streams(context, pipeline, None, versions)
+    return None

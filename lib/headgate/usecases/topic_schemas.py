@@ -1,0 +1,101 @@
+"""Find what schemas a topic's records have: the registry's versions, else a declared file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+
+from headgate.errors import ConfigError, NotFoundError, SchemaError
+from headgate.gateway.schema_files import read_schema_file
+from headgate.gateway.schema_registry import SchemaRegistry
+from headgate.model.registry import DeclaredTopic
+from headgate.schemas.answer import TopicSchemas
+from headgate.schemas.model import RegisteredSchema, TopicSchema
+from headgate.schemas.read import read_schema
+from headgate.usecases.context import Context
+
+VALUE, KEY = "value", "key"
+
+
+def open_schema_registry(context: Context) -> SchemaRegistry:
+    """Return the registry that headgate.toml names; ConfigError where it names none."""
+    url = context.registry.schema_registry_url
+    if url is None:
+        where = context.registry.path or "headgate.toml"
+        raise ConfigError(f"{where} names no schema registry: set url under [schema_registry]")
+    return SchemaRegistry(url, context.registry.schema_registry)
+
+
+def topic_schemas(
+    context: Context,
+    topic: str,
+    *,
+    is_key: bool = False,
+    subject: str | None = None,
+    files: Mapping[str, str] | None = None,
+) -> TopicSchemas:
+    """Return the versions of a topic's schema.
+
+    A file of `files` (`--schema TOPIC=FILE`) stands for the topic's only version. Else they are
+    the registry's, under `subject`, what headgate.toml says, or TopicNameStrategy's name; where
+    the registry has none, or none is configured, the declared file is the only one. Raises
+    NotFoundError with what to do where there is neither, and UnreachableError.
+    """
+    column = KEY if is_key else VALUE
+    declared = context.registry.topic(topic)
+    if given := (files or {}).get(topic):
+        return _of_file(topic, column, given)
+    file = declared.key_schema if is_key else declared.schema
+    name = subject or subject_of(declared, column)
+    if context.registry.schema_registry_url is None:
+        if file is None:
+            raise NotFoundError(_nowhere(topic, column))
+        return _of_file(topic, column, file)
+    with closing(open_schema_registry(context)) as registry:
+        try:
+            versions = registry.versions(name)
+        except NotFoundError as error:
+            if file is None:
+                raise NotFoundError(f"{error}; {_nowhere(topic, column)}") from None
+            return _of_file(topic, column, file)
+        return TopicSchemas(
+            topic=topic,
+            column=column,
+            subject=name,
+            versions=versions,
+            mode=registry.mode(name),
+            declared=file,
+        )
+
+
+def subject_of(declared: DeclaredTopic, column: str) -> str:
+    """Return the subject: what is declared, else TopicNameStrategy's."""
+    told = declared.key_subject if column == KEY else declared.subject
+    return told or f"{declared.name}-{column}"
+
+
+def _nowhere(topic: str, column: str) -> str:
+    key = "key_schema" if column == KEY else "schema"
+    return (
+        f"no schema of {topic}'s {column} is known: set url under [schema_registry], or {key} ="
+        f' "FILE" under [topics.{topic}], or give --schema {topic}=FILE'
+    )
+
+
+def _of_file(topic: str, column: str, file: str) -> TopicSchemas:
+    text = read_schema_file(file)
+    version = RegisteredSchema(subject=file, version=None, text=text)
+    return TopicSchemas(
+        topic=topic, column=column, subject=file, versions=(version,), declared=file
+    )
+
+
+def readable_versions(found: TopicSchemas) -> tuple[tuple[TopicSchema, ...], tuple[str, ...]]:
+    """Return the versions that can be read, and a warning for each that can't be."""
+    out, warnings = [], []
+    for version in found.versions:
+        try:
+            out.append(read_schema(version.text))
+        except SchemaError as error:
+            warnings.append(f"{error}; it was left out.")
+    return tuple(out), tuple(warnings)
