@@ -63,10 +63,11 @@ def _type(stored: Any, planned: Any) -> Fit:
         return Fit.UNKNOWN
     if isinstance(stored, dict) and isinstance(planned, dict):
         return _nested(stored, planned)
-    return Fit.FITS if _word(stored) == _word(planned) else Fit.TYPE
+    return Fit.FITS if same_word(stored) == same_word(planned) else Fit.TYPE
 
 
-def _word(kind: Any) -> Any:
+def same_word(kind: Any) -> Any:
+    """Return a type's word as Spark's JSON has it; nested types and others as they are."""
     return _WORDS.get(kind, kind) if isinstance(kind, str) else kind
 
 

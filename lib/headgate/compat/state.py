@@ -8,6 +8,7 @@ from functools import cache
 from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
 from headgate.compat.schema_check import Fit, fit
+from headgate.compat.variables import is_internal
 from headgate.model.schema import Field, Schema
 from headgate.model.version import OperatorKind, StateStore
 
@@ -25,6 +26,12 @@ class StorePair:
     before: StateStore
     after: StateStore
     pinned_format: str | None = None
+    by_name: bool = False
+
+    @property
+    def evolves(self) -> bool:
+        """Say whether values are read by the names of their fields: in Avro, of user variables."""
+        return self.by_name and not is_internal(self.name)
 
     @property
     def name(self) -> str:
@@ -48,8 +55,9 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
         return ()
     new = {s.store: s for s in pair.after.stores}
     same = pair.before.kind in _FORMATTED
+    grows = pair.before.kind is OperatorKind.TRANSFORM_WITH_STATE
     return tuple(
-        StorePair(s, new[s.store], s.format if same else None)
+        StorePair(s, new[s.store], s.format if same else None, grows and s.encoding == "avro")
         for s in pair.before.stores
         if s.store in new
     )
@@ -77,7 +85,8 @@ def in_format(store: StateStore, pinned: str) -> Schema | None:
 
 def worst_fit(pair: OperatorPair) -> Fit:
     """Return how the schemas of all stores fit together; UNKNOWN where there is nothing."""
-    fits = [fit(s.stored(p), s.planned(p)) for s in store_pairs(pair) for p in (KEY, VALUE)]
+    parts = [(s, p) for s in store_pairs(pair) for p in (KEY, VALUE)]
+    fits = [fit(s.stored(p), s.planned(p)) for s, p in parts if p == KEY or not s.evolves]
     refused = [f for f in fits if f.refused]
     if refused:
         return refused[0]

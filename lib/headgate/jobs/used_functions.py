@@ -24,7 +24,7 @@ class UsedFunctions:
     def in_plan(self, names: list[str]) -> list[dict[str, str]]:
         """Return kind, name and hash of the functions behind these names of a plan."""
         return [
-            {"kind": kind, "name": _name(function), "hash": digest(function)}
+            {"kind": kind, "name": _plan_name(name, kind, function), "hash": digest(function)}
             for name in dict.fromkeys(names)
             for kind, function in self.by_name.get(name, ())
         ]
@@ -83,6 +83,11 @@ def _before_processor(method: str, note: Callable[[str, Any, str], None]) -> Non
         return wrapped(self, statefulProcessor, *args, **kwargs)
 
     setattr(GroupedData, method, watched)
+
+
+def _plan_name(name: str, kind: str, function: Any) -> str:
+    """Return what a plan calls a function; a processor stands there as PySpark's own wrapper."""
+    return name if kind in ("udf", "udtf") else _name(function)
 
 
 def _is_pysparks(function: Any) -> bool:

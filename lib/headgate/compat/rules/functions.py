@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.bodies import Body, body, called, feeds_state, processors, short
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.same import looks_equal
+from headgate.compat.variables import variables_known
 from headgate.model.version import OperatorKind
 
 _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
@@ -17,19 +19,57 @@ _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
 def state_variables(c: Comparison) -> Iterator[Verdict]:
     """transformWithState declares its variables in the processor's code; no plan shows them.
 
-    A renamed variable starts empty, another kind or type is refused, in Avro a renamed field is
-    null and in UnsafeRow it is harmless.
+    A capture of the code does, and so does the checkpoint. What the code makes of a variable
+    stands in its body alone.
     """
     for pair in c.operators:
-        if pair.kind is OperatorKind.TRANSFORM_WITH_STATE:
-            yield Verdict(
-                outcome=Outcome.UNKNOWN,
-                where=pair.where,
-                question="Which state variables, of which kind, type and time to live, does the "
-                "new processor declare, and did its code change?",
-                rollback=Rollback.UNKNOWN,
-                remedy=_REMEDY,
-            )
+        if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
+            continue
+        if not variables_known(pair):
+            yield _variables_not_known(pair)
+            continue
+        code = processors(c)
+        if code is None or not code.is_known:
+            yield _unseen(pair, code.name if code else "the processor")
+        elif code.changed:
+            yield _changed(pair, code)
+
+
+def _variables_not_known(pair: OperatorPair) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        question="Which state variables, of which kind, type and time to live, does the "
+        "new processor declare, and did its code change?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Capture the new version (`headgate capture module:function`). " + _REMEDY,
+    )
+
+
+def _unseen(pair: OperatorPair, name: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        because="The state variables of both versions are known, the code of both is not.",
+        question=f"Did the code of {name} change what it keeps in its state variables?",
+        rollback=Rollback.SAFE,
+        remedy="Capture the old version, too. " + _REMEDY,
+    )
+
+
+def _changed(pair: OperatorPair, code: Body) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=short(code.before),
+        after=short(code.after),
+        because=f"The code of {code.name} changed (SHA-256 {short(code.before)}, now "
+        f"{short(code.after)}).",
+        question=f"Does the new code of {code.name} read what the old one has stored as it was "
+        "meant?",
+        rollback=Rollback.SAFE,
+        remedy=_REMEDY,
+    )
 
 
 @rule("FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x")
@@ -55,35 +95,51 @@ def operator_properties(c: Comparison) -> Iterator[Verdict]:
 @rule("FUN002")
 def state_function(c: Comparison) -> Iterator[Verdict]:
     """What a state function does with its state stands in its body, and no plan shows it."""
-    for pair in _looks_equal(c, OperatorKind.MAP_GROUPS):
-        yield Verdict(
-            outcome=Outcome.UNKNOWN,
-            where=pair.where,
-            because="Nothing that can be seen differs.",
-            question="Did the body of the state function change, so that stored values mean "
-            "something else?",
-            rollback=Rollback.SAFE,
-            remedy=_REMEDY,
-        )
+    for pair in c.operators:
+        if pair.kind is not OperatorKind.MAP_GROUPS:
+            continue
+        assert pair.before and pair.after
+        code = body(c, pair.before.extra.get("function"), pair.after.extra.get("function"))
+        if code.changed:
+            yield _changed(pair, code)
+        elif not code.is_known and looks_equal(c):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                because="Nothing that can be seen differs.",
+                question="Did the body of the state function change, so that stored values mean "
+                "something else?",
+                rollback=Rollback.SAFE,
+                remedy=_REMEDY,
+            )
 
 
 @rule("FUN003")
 def user_function(c: Comparison) -> Iterator[Verdict]:
     """A user-defined function's body is in no plan; history keeps what the old body made of it."""
-    names = c.after.user_functions
-    if not c.is_stateful or not names or not looks_equal(c):
+    if not c.is_stateful:
         return
-    yield Verdict(
-        outcome=Outcome.UNKNOWN,
-        before=sorted(c.before.user_functions),
-        after=sorted(names),
-        because="Nothing that can be seen differs.",
-        question=f"Did the body of {', '.join(sorted(names))} change?",
-        rollback=Rollback.SAFE,
-        remedy=_REMEDY,
-    )
-
-
-def _looks_equal(c: Comparison, kind: OperatorKind) -> Iterator[OperatorPair]:
-    if looks_equal(c):
-        yield from (p for p in c.operators if p.kind is kind)
+    found = list(called(c))
+    for code in (b for b in found if b.changed and feeds_state(c, b.name)):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            before=short(code.before),
+            after=short(code.after),
+            because=f"The body of {code.name} changed (SHA-256 {short(code.before)}, now "
+            f"{short(code.after)}).",
+            question=f"Does {code.name} still give the same for the same rows, so that the "
+            "history and what is added to it agree?",
+            rollback=Rollback.SAFE,
+            remedy=_REMEDY,
+        )
+    unseen = [b.name for b in found if not b.is_known and feeds_state(c, b.name)]
+    if unseen and looks_equal(c):
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            before=unseen,
+            after=unseen,
+            because="Nothing that can be seen differs.",
+            question=f"Did the body of {', '.join(unseen)} change?",
+            rollback=Rollback.SAFE,
+            remedy="Capture both versions. " + _REMEDY,
+        )

@@ -85,7 +85,7 @@ def _refused(c: Comparison, part: str) -> Iterator[tuple[OperatorPair, StorePair
             continue
         for store in store_pairs(pair):
             how = fit(store.stored(part), store.planned(part))
-            if how.refused:
+            if how.refused and not (part == VALUE and store.evolves):
                 yield pair, store, how
                 break
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headgate.model.schema import Schema
-from headgate.model.version import StatefulOperator, StateStore
+from headgate.model.version import OperatorKind, StatefulOperator, StateStore
 from headgate.parse.spark.checkpoint import LoggedOperator
 from headgate.parse.spark.expected import Stores
 from headgate.parse.spark.stateful import kind_of
+
+ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 
 
 @dataclass(slots=True)
@@ -131,6 +133,25 @@ def _store(store: StateStore, planned: StateStore | None, operator: StatefulOper
         key_schema=made.key_schema or planned.key_schema,
         value_schema=made.value_schema or planned.value_schema,
         proven=made.key_schema is not None or planned.proven,
+    )
+
+
+def encoded(
+    operators: tuple[StatefulOperator, ...] | None, settings: Mapping[str, str], is_captured: bool
+) -> tuple[StatefulOperator, ...] | None:
+    """Return the operators with the encoding that a session gives to state variables.
+
+    The checkpoint's own word counts where there is one; a session that sets nothing uses Spark's
+    default.
+    """
+    said = settings.get(ENCODING, "unsaferow" if is_captured else "").lower() or None
+    if operators is None or said is None:
+        return operators
+    return tuple(
+        replace(o, stores=tuple(replace(s, encoding=s.encoding or said) for s in o.stores))
+        if o.kind is OperatorKind.TRANSFORM_WITH_STATE
+        else o
+        for o in operators
     )
 
 

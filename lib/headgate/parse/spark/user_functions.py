@@ -12,16 +12,35 @@ _SCALA = re.compile(r"\bUDF\(|\bscalaudf\(", re.IGNORECASE)
 _NUMBERED_CALL = re.compile(r"\)#\d+")
 _WORD_AT_END = re.compile(r"[\w<>.]+$")
 _EVALUATED = ("ArrowEvalPython", "BatchEvalPython", "ArrowAggregatePython", "AggregateInPandas")
+# They hand rows, or groups of them, to one function.
+_HANDED = (
+    "ArrowEvalPythonUDTF",
+    "BatchEvalPythonUDTF",
+    "MapInPandas",
+    "MapInArrow",
+    "PythonMapInArrow",
+    "FlatMapGroupsInPandas",
+    "FlatMapGroupsInArrow",
+    "FlatMapCoGroupsInPandas",
+    "FlatMapCoGroupsInArrow",
+)
+_TYPED = ("MapElements", "MapPartitions", "AppendColumns", "FlatMapGroups", "CoGroup")
+TYPED_STEP = "typed steps"
+"""What stands for Scala's and Java's functions over objects, whose names are made up each time."""
 
 
 def user_functions(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return their names, sorted; `UDF` stands for those of Scala and Java, which have none."""
+    """Return their names, sorted; `UDF` and `typed steps` stand for those that have none."""
     found: set[str] = set()
     for plan in plans:
         for node in plan.nodes:
             argument = node.argument()
             if node.name in _EVALUATED:
                 found.update(m["name"] for m in _PYTHON.finditer(argument.split("]")[0]))
+            elif node.name in _HANDED:
+                found.update(m["name"] for m in [_PYTHON.search(argument)] if m)
+            elif node.name in _TYPED:
+                found.add(TYPED_STEP)
             elif "udf(" in argument.lower() and _SCALA.search(argument):
                 found.add("UDF")
     return tuple(sorted(found))

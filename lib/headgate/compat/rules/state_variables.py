@@ -1,0 +1,156 @@
+"""Rules about the state variables of a transformWithState: found by name, read by type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import VALUE, StorePair, check_is_off, store_pairs
+from headgate.compat.variables import Variable, evolution, variables
+from headgate.model.schema import Schema
+from headgate.model.version import OperatorKind
+
+_REPLAY = "Start from an empty checkpoint and replay."
+_AVRO = "State data source and schema evolution of transformWithState, Spark 4.x"
+
+
+@rule("TWS001")
+def kind_of_variable(c: Comparison) -> Iterator[Verdict]:
+    """Spark records the kind of each state variable and compares it with the new version's.
+
+    A value can't become a list or a map under one name.
+    """
+    for pair, old, new in _variables(c):
+        for name in old.keys() & new.keys():
+            if old[name].kind != new[name].kind:
+                yield Verdict(
+                    outcome=Outcome.REFUSES,
+                    where=pair.where,
+                    before=old[name].kind,
+                    after=new[name].kind,
+                    because=f"The state variable `{name}` was a {old[name].kind} and is a "
+                    f"{new[name].kind} now.",
+                    error_class="STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",
+                    remedy="Give the new variable another name, and delete the old one with "
+                    "`handle.deleteIfExists`. Its history is lost with it.",
+                    scenario="from-scratch",
+                )
+
+
+@rule("TWS002")
+def variable_renamed(c: Comparison) -> Iterator[Verdict]:
+    """State variables are found by name: under another name they start empty.
+
+    What the old name held stays in the store, where nobody reads it.
+    """
+    for pair, old, new in _variables(c):
+        gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+        if gone and made:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=gone,
+                after=made,
+                because=f"{_listed(gone)} went and {_listed(made)} came.",
+                remedy=f"Keep the names. {_REPLAY}",
+                scenario="from-scratch",
+            )
+
+
+@rule("TWS003")
+def variable_added_or_removed(c: Comparison) -> Iterator[Verdict]:
+    """A variable that is added starts empty; one that is removed stays in the store, unread.
+
+    The others keep what they hold.
+    """
+    for pair, old, new in _variables(c):
+        gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+        if bool(gone) == bool(made):
+            continue
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.ORPHANED if gone else StateEffect.EXACT,
+            where=pair.where,
+            before=sorted(old),
+            after=sorted(new),
+            because=f"{_listed(gone)} went." if gone else f"{_listed(made)} came.",
+            remedy="`handle.deleteIfExists` in `init` frees its room." if gone else "",
+        )
+
+
+@rule("TWS004", _AVRO)
+def avro_value(c: Comparison) -> Iterator[Verdict]:
+    """In Avro stored values are resolved against the new schema by the names of their fields.
+
+    Fields may be added, removed, reordered and widened (int to long, float or double; long to
+    float or double; float to double); another type is refused.
+    """
+    if check_is_off(c):
+        return
+    for pair, store, stored, planned in _avro_values(c):
+        lost = evolution(stored, planned).unreadable
+        if lost:
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=stored.describe(),
+                after=planned.describe(),
+                because=f"Field {_listed(lost)} of `{store.name}` has a type that can't be read "
+                "from the stored one.",
+                error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
+                remedy="Keep the stored type, or widen it. " + _REPLAY,
+                scenario="from-scratch",
+            )
+
+
+@rule("TWS005", _AVRO)
+def avro_field_renamed(c: Comparison) -> Iterator[Verdict]:
+    """In Avro a field that is not found by its name is null.
+
+    A renamed field has lost its history; one that is only added or only removed was meant so.
+    """
+    for pair, store, stored, planned in _avro_values(c):
+        found = evolution(stored, planned)
+        if found.unreadable or not (found.added or found.dropped):
+            continue
+        renamed = bool(found.added and found.dropped)
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG if renamed else Outcome.RESUMES,
+            state_effect=StateEffect.LOST if renamed else StateEffect.EXACT,
+            where=pair.where,
+            before=stored.describe(),
+            after=planned.describe(),
+            because=f"Fields of `{store.name}` differ by name.",
+            rollback=Rollback.LOST,
+            remedy="Keep the names of the fields." if renamed else "",
+            scenario="from-scratch" if renamed else None,
+        )
+
+
+def _variables(
+    c: Comparison,
+) -> Iterator[tuple[OperatorPair, dict[str, Variable], dict[str, Variable]]]:
+    """Yield the operators whose variables both sides tell."""
+    for pair in c.operators:
+        if pair.kind is OperatorKind.TRANSFORM_WITH_STATE:
+            old, new = variables(pair.before), variables(pair.after)
+            if old is not None and new is not None:
+                yield pair, old, new
+
+
+def _avro_values(c: Comparison) -> Iterator[tuple[OperatorPair, StorePair, Schema, Schema]]:
+    """Yield the stored values that are resolved by name and that both sides tell."""
+    for pair, old, new in _variables(c):
+        for store in store_pairs(pair):
+            stored, planned = store.stored(VALUE), store.planned(VALUE)
+            if not store.evolves or stored is None or planned is None:
+                continue
+            if store.name in old and old[store.name].kind == new[store.name].kind:
+                yield pair, store, stored, planned
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{n}`" for n in names)
