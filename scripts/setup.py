@@ -4,7 +4,8 @@
 
     python    .venv with the pinned packages of requirements-dev.txt, the package itself editable
     jars      .cache/jars/<hash of ivy.xml>, resolved by the Ivy that PySpark ships
-    stores    .cache/stores/<hash>: servers that the tests of remote file systems read from
+    stores    .cache/stores/<hash>: servers that the tests of remote file systems read from, and
+              .cache/registry/<hash>: the schema registry that the tests of schemas ask
     browser   a Chromium for the tests of the pages
 
 Invariant: the stamp of a stage is written last and names what it was made from, so a set-up that
@@ -22,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +34,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 IVY_FILE = ROOT / "lib" / "headgate" / "gateway" / "ivy.xml"
 STORES = ROOT / "tests" / "stores"
+REGISTRY_FILE = STORES / "registry.xml"
 REQUIREMENTS = ROOT / "requirements-dev.txt"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # How pip's settings are called in uv's world.
@@ -47,10 +50,13 @@ UV_NAMES = {
 def main(stages: list[str]) -> None:
     """Complete the stages in their order; exits with one sentence where that is impossible."""
     check_java()
-    known: dict[str, tuple[Callable[[], bool], Callable[[], None]]] = {
+    known: dict[str, tuple[Callable[[], bool], Callable[[], object]]] = {
         "python": (has_packages, install_packages),
         "jars": (has_jars, fetch_jars),
-        "stores": (has_stores, fetch_stores),
+        "stores": (
+            lambda: has_stores() and has_registry(),
+            lambda: (has_stores() or fetch_stores(), has_registry() or fetch_registry()),
+        ),
         "browser": (has_browser, install_browser),
     }
     for stage in stages:
@@ -270,12 +276,16 @@ def resolve(
     log: Path,
     ivy_file: Path = IVY_FILE,
     parts: tuple[str, ...] = ("spark", "broker", "streams"),
+    usual: Path | None = None,
 ) -> bool:
-    """Let Ivy fill `partial`; HEADGATE_IVY_SETTINGS may name a settings file with a mirror."""
+    """Let Ivy fill `partial`; HEADGATE_IVY_SETTINGS may name a settings file with a mirror.
+
+    `usual` is the settings file where that names none.
+    """
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     ivy = next(VENV.glob("lib/python*/site-packages/pyspark/jars/ivy-*.jar"))
-    settings = os.environ.get("HEADGATE_IVY_SETTINGS")
+    settings = os.environ.get("HEADGATE_IVY_SETTINGS") or usual
     more = ["-settings", settings] if settings else []
     into = f"{partial}/[conf]/[artifact]-[revision].[ext]"
     done = run(
@@ -291,7 +301,7 @@ def resolve(
         into,
         log=log,
     )
-    return done and all(any((partial / c).glob("*.jar")) for c in parts)
+    return done and all(any((partial / c).glob("*.*")) for c in parts)
 
 
 def why_not(log: Path) -> str:
@@ -333,6 +343,36 @@ def fetch_stores() -> None:
         say("there is no Azurite: its tests are skipped (it needs npm)")
         shutil.rmtree(azure)
     partial.rename(stores_folder())
+
+
+def registry_folder() -> Path:
+    """Return where the schema registry of this file belongs."""
+    return CACHE / "registry" / hashlib.sha256(REGISTRY_FILE.read_bytes()).hexdigest()[:12]
+
+
+def has_registry() -> bool:
+    """Whether it is there; the folder gets its name only once it is complete."""
+    return registry_folder().is_dir()
+
+
+def fetch_registry() -> None:
+    """Fetch Apicurio's registry by Ivy, and unpack it."""
+    say("fetching the schema registry for the tests of schemas (110 MB)")
+    partial = registry_folder().with_suffix(".partial")
+    cache, log = CACHE / "ivy-registry", CACHE / "ivy-registry.log"
+    # Its archive holds all that it needs, so none of its parents' descriptions is read.
+    usual = STORES / "without-poms.xml"
+    if not resolve(partial, cache, log, REGISTRY_FILE, ("registry",), usual):
+        stop(f"the schema registry could not be fetched: {why_not(log)}; more is in {log}")
+    shutil.rmtree(cache, ignore_errors=True)
+    (archive,) = (partial / "registry").glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        # The first releases of 3.11 know no filters.
+        packed.extractall(
+            partial, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+        )
+    shutil.rmtree(partial / "registry")
+    partial.rename(registry_folder())
 
 
 # --- Browser ---------------------------------------------------------------------------------
