@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
+from headgate.model.cluster import Cluster
 from headgate.model.streams import InternalKind, InternalTopic
 from headgate.model.version import Version
 from headgate.usecases.read_version import read_version
@@ -26,11 +28,22 @@ def application(folder: Path, text: str, config: dict[str, str], inputs: dict[st
 
 
 def left_behind(
-    version: Version, *, partitions: int = 2, unlogged: tuple[str, ...] = (), drained: bool = False
+    version: Version,
+    *,
+    partitions: int = 2,
+    unlogged: tuple[str, ...] = (),
+    stale: tuple[str, ...] = (),
+    drained: bool = False,
 ) -> Version:
-    """Return the version with the internal topics that its first start would have made."""
+    """Return the version with the internal topics that its first start would have made.
+
+    `stale` are stores of an earlier version, whose changelogs are still there.
+    """
     app = version.streams
     assert app is not None
+    expected = app.expected_topics() | {
+        f"{ID}-{s}-changelog": InternalKind.CHANGELOG for s in stale
+    }
     bare = {s.changelog for s in app.stores if s.name in unlogged}
     topics = tuple(
         InternalTopic(
@@ -40,7 +53,7 @@ def left_behind(
             begin_offsets=(7,) * partitions if drained else (0,) * partitions,
             end_offsets=(7,) * partitions,
         )
-        for name, kind in app.expected_topics().items()
+        for name, kind in expected.items()
         if name not in bare or kind is not InternalKind.CHANGELOG
     )
     return replace(version, streams=replace(app, internal=topics))
@@ -53,12 +66,14 @@ def upgrade(
     config: tuple[dict[str, str], dict[str, str]] = ({}, {}),
     inputs: tuple[dict[str, int], dict[str, int]] | None = None,
     renames: tuple[str, ...] = (),
-    **left: object,
+    sides: tuple[str, str] = ("before", "after"),
+    cluster: Cluster | None = None,
+    **left: Any,
 ) -> Report:
     """Compare the two topologies of UPGRADES/NAME, by default with two partitions everywhere."""
     numbers = inputs or ({"in": 2, "in2": 2, "in3": 2},) * 2
+    texts = [(UPGRADES / name / f"{side}.txt").read_text() for side in sides]
     before, after = (
-        application(folder / side, (UPGRADES / name / f"{side}.txt").read_text(), config[i], numbers[i])
-        for i, side in enumerate(("before", "after"))
+        application(folder / f"{i}", text, config[i], numbers[i]) for i, text in enumerate(texts)
     )
-    return compare(left_behind(before, **left), after, renames=renames)  # type: ignore[arg-type]
+    return compare(left_behind(before, **left), after, renames=renames, cluster=cluster)

@@ -4,9 +4,9 @@ What is expected was reasoned from how the engine finds state: by exact names, a
 """
 
 import pytest
+from tests.compat.streams.applications import UPGRADES, upgrade
 
 from headgate.compat.report import Outcome, UpgradeWay
-from tests.compat.streams.applications import UPGRADES, upgrade
 
 R, W, U, X = Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.REFUSES
 ROLLING, OFFLINE, RESET, OPEN = (

@@ -68,7 +68,8 @@ def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 @streams_rule("KST062")
 def pattern_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
-    """The streams protocol has no subscription by pattern yet."""
+    """The streams protocol has no subscription by pattern yet: the application is refused as it is
+    made, before it joins the group."""
     found = next((s for s in c.new.sources if s.pattern), None)
     if c.new.protocol == "streams" and found is not None:
         yield Verdict(
