@@ -47,6 +47,19 @@ def newest_values(
         return Newest()
 
 
+def newest_report(
+    context: Context, pipeline: str | None, evidence: Given, version: Version
+) -> BatchProgress | None:
+    """Return the newest batch that was reported; None where reading would hold the graph up."""
+    what, query = _evidence(context, pipeline, evidence, version)
+    if not what or not is_small(what):
+        return None
+    try:
+        return next(reversed(data.progress(context, what, query)), None)
+    except HeadgateError:
+        return None
+
+
 def _evidence(
     context: Context, pipeline: str | None, evidence: Given, version: Version
 ) -> tuple[tuple[str, ...], str | None]:

@@ -17,7 +17,15 @@ from headgate.ui.given import Given
 from headgate.ui.graph.component import room
 from headgate.ui.keys import TopologyKey
 from headgate.ui.node_facts import show_node
-from headgate.ui.progress_panel import newest_values
+from headgate.ui.progress_panel import newest_report, newest_values
+from headgate.ui.readiness_panel import (
+    back_to_all,
+    cards_about,
+    picked,
+    readiness_card,
+    readiness_list,
+    readiness_of,
+)
 from headgate.ui.state import collapsed, selected
 from headgate.ui.version_facts import version_facts
 from headgate.usecases.context import Context
@@ -77,17 +85,27 @@ def _panel(
     values: dict[str, list[tuple[str, object]]],
 ) -> None:
     version, node_id = chosen.version, selected()
+    newest = newest_report(context, chosen.pipeline, chosen.evidence, version)
+    report = readiness_of(context, chosen, newest)
     if node_id is None or sketch.node(node_id) is None:
+        if (finding := picked(report)) is not None:
+            back_to_all()
+            readiness_card(finding)
+            return
         # What was put in may be of any query: how the pipeline is says nothing of it.
         if chosen.pipeline is not None and chosen.row is not None:
             activity_facts(context, chosen.pipeline)
+        readiness_list(report, sketch)
         version_facts(version, chosen.row, chosen.evidence.words)
         if chosen.row is None and chosen.pipeline is not None:
             store_button(context, chosen.evidence, chosen.pipeline)
         if checks:
             _fold_toggle(len(checks))
         return
+    if picked(report) is not None:
+        back_to_all()
     node_heading(sketch, node_id)
+    cards_about(report, node_id)
     if (node := version.topology.node(node_id)) is not None:
         if node_id in values:
             st.html(markup.section("Newest batch") + markup.facts(values[node_id]))

@@ -10,8 +10,8 @@ from headgate.readiness.report import ReadinessFinding, ReadinessReport, Severit
 GLYPHS = {Severity.HIGH: "!", Severity.MEDIUM: "▲", Severity.LOW: "·"}
 WORDS = {Severity.HIGH: "High", Severity.MEDIUM: "Medium", Severity.LOW: "Low"}
 _KEEPS = {
-    True: "keeps the state",
-    False: "costs the state, or needs a new checkpoint",
+    True: "the state stays",
+    False: "the state is lost, or a new checkpoint is needed",
     None: "whether the state stays is not known",
 }
 

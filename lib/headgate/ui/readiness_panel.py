@@ -1,0 +1,140 @@
+"""What will make the next upgrade, reset or fail-over hurt, beside the graph of a version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from headgate.compat.world import STORED
+from headgate.model.progress import BatchProgress
+from headgate.model.version import Version
+from headgate.readiness.report import ReadinessFinding, ReadinessReport, Severity
+from headgate.ui import data, markup
+from headgate.ui.details import plain
+from headgate.ui.keys import Param
+from headgate.ui.state import select, selected
+from headgate.usecases.check_readiness import check_version
+from headgate.usecases.context import Context
+from headgate.views.readiness_words import GLYPHS, WORDS, headline, keeps_text
+from headgate.views.scene import Sketch
+
+if TYPE_CHECKING:
+    from headgate.ui.topology_graph import Chosen
+
+TONES = {Severity.HIGH: "silently_wrong", Severity.MEDIUM: "refuses", Severity.LOW: "no_effect"}
+"""The hues of severities; their signs differ, too."""
+
+
+def readiness_of(context: Context, chosen: Chosen, newest: BatchProgress | None) -> ReadinessReport:
+    """Look at the version that is shown, with Kafka as it was seen within the last seconds."""
+    name = chosen.pipeline if chosen.row is not None else None
+    pipeline = context.registry.pipeline(name) if name else None
+    configured = pipeline is not None and context.registry.bootstrap_servers
+    return check_version(
+        _offsets_are_old(chosen.version) if chosen.row is not None else chosen.version,
+        context=context,
+        pipeline=pipeline,
+        cluster=data.cluster(context).cluster if configured else None,
+        evidence=chosen.evidence.evidence,
+        newest=newest,
+    )
+
+
+def _offsets_are_old(version: Version) -> Version:
+    """Mark the offsets of a stored version: the query may have gone on since."""
+    if version.progress is None:
+        return version
+    return replace(version, progress=replace(version.progress, offsets_from=STORED))
+
+
+def readiness_list(report: ReadinessReport, sketch: Sketch) -> None:
+    """Show every finding, worst first, as a button that selects it and its node."""
+    st.html(markup.heading("Before the next upgrade, reset or fail-over", headline(report)))
+    with st.container(key="findings", gap=None):
+        for number, finding in enumerate(report.findings):
+            _row(number, finding, sketch)
+    if report.warnings:
+        with st.expander(f"Not looked at ({len(report.warnings)})"):
+            st.html(markup.bullets(map(_brief, report.warnings)))
+
+
+def _row(number: int, finding: ReadinessFinding, sketch: Sketch) -> None:
+    node = sketch.node(finding.where)
+    where = node.label if node else "Whole pipeline"
+    row = st.container(horizontal=True, gap="xsmall", key=f"finding-row-{number}")
+    row.html(markup.badge(GLYPHS[finding.severity], TONES[finding.severity]), width="content")
+    accepted = " (accepted)" if finding.accepted else ""
+    row.button(
+        f"**{plain(where)}**{accepted}  \n{plain(finding.what)}",
+        key=f"finding-{number}",
+        on_click=pick,
+        args=(number, node.id if node else None),
+        help=f"{WORDS[finding.severity]}: {finding.rule}",
+        width="stretch",
+        type="tertiary",
+        wrap=True,
+    )
+
+
+def pick(number: int, node: str | None) -> None:
+    """Select a finding and the node that it is about."""
+    select(str(number), Param.FINDING)
+    select(node)
+
+
+def picked(report: ReadinessReport) -> ReadinessFinding | None:
+    """Return the finding that the address names, None where it names none."""
+    text = selected(Param.FINDING) or ""
+    number = int(text) if text.isdigit() else -1
+    return report.findings[number] if 0 <= number < len(report.findings) else None
+
+
+def back_to_all() -> None:
+    """Show a button that leaves the selected finding or node."""
+    st.button(
+        "All findings", icon=":material/arrow_back:", type="tertiary", key="all_findings",
+        on_click=_leave,
+    )  # fmt: skip
+
+
+def _leave() -> None:
+    select(None)
+    select(None, Param.FINDING)
+
+
+def readiness_card(finding: ReadinessFinding) -> None:
+    """Show everything that is known of a finding."""
+    tone = TONES[finding.severity]
+    st.html(
+        f'<span class="hg-status" {markup.tone(tone)}><i>{GLYPHS[finding.severity]}</i>'
+        f"{WORDS[finding.severity]}</span>"
+        + markup.say(finding.what, tone)
+        + markup.facts(_rows(finding))
+    )
+    if finding.accepted:
+        until = f" until {finding.accepted.until}" if finding.accepted.until else ""
+        st.html(markup.quiet(f"Accepted{until}: {finding.accepted.reason}"))
+
+
+def _rows(finding: ReadinessFinding) -> markup.Rows:
+    yield "Why", finding.why
+    yield "To decide", finding.question
+    yield "Remedy", finding.remedy
+    yield "With it", keeps_text(finding)
+    yield "Known from", finding.source
+    yield "Rule", finding.rule
+
+
+def cards_about(report: ReadinessReport, node: str) -> None:
+    """Show the findings about a node, the selected one first."""
+    chosen = picked(report)
+    mine = [f for f in report.findings if f.where == node]
+    for finding in sorted(mine, key=lambda f: f is not chosen):
+        readiness_card(finding)
+
+
+def _brief(warning: str) -> str:
+    short = warning.removeprefix("Not looked at: ")
+    return short[:1].upper() + short[1:]
