@@ -40,7 +40,7 @@ class SchemaRegistry:
             for secret in filter(None, config.values()):
                 reason = reason.replace(secret, "…") if len(secret) > 3 else reason
             raise ConfigError(
-                f"[schema_registry.config] is none that the client takes: {without_secret(reason)}"
+                f"what stands under [schema_registry] is none that the client takes: {without_secret(reason)}"
             ) from None
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from headgate.schemas.rules.formats import FORMATS
 Parts = Callable[[Pair], Iterable[tuple[Any, Any, str]]]
 MOST_PAIRS = 50_000
 MOST_FINDINGS = 500
+_VAGUE = "SCH308"
 
 _OF: dict[SchemaFormat, tuple[Sequence[Rule], Parts]] = {
     SchemaFormat.AVRO: (avro.AVRO, avro.parts),
@@ -130,12 +131,7 @@ def _identity(node: Any) -> object:
 
 
 def _once(findings: Iterable[SchemaFinding]) -> list[SchemaFinding]:
-    """Leave out a union's or combination's finding where one of the same place says more."""
+    """Leave out a combination's finding where another one of the same place says more."""
     out = list(findings)
-    vague = {"SCH106", "SCH308"}
-    told = {f.path for f in out if f.rule not in vague and f.effect is Effect.INCOMPATIBLE}
-    return [
-        f
-        for f in out
-        if f.rule not in vague or not any(p == f.path or p.startswith(f"{f.path}.") for p in told)
-    ]
+    told = {f.path for f in out if f.rule != _VAGUE and f.effect is Effect.INCOMPATIBLE}
+    return [f for f in out if f.rule != _VAGUE or f.path not in told]

@@ -84,13 +84,21 @@ def _bare(path: str) -> str:
     return re.sub(r"\[[^\]]*\]|\{\}", "", path).casefold()
 
 
-def topic_use(pipeline: str, version: Version | None, topic: str, column: str) -> TopicUse:
-    """Return what a version does with `column` (`value` or `key`) of a topic's records."""
+def topic_use(
+    pipeline: str,
+    version: Version | None,
+    topic: str,
+    column: str,
+    engine: Engine = Engine.SPARK,
+) -> TopicUse:
+    """Return what a version does with `column` (`value` or `key`) of a topic's records.
+
+    `engine` is the pipeline's where it has no version yet.
+    """
+    if (version.engine if version else engine) is not Engine.SPARK:
+        return _blind(pipeline, "what its code does with a record is in no evidence of it")
     if version is None:
         return _blind(pipeline, "none of its versions was read yet")
-    if version.engine is not Engine.SPARK:
-        what = "what its code does with a record is in no evidence of it"
-        return _blind(pipeline, what)
     sources = [s for s in version.sources or () if _reads(s, topic)]
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):

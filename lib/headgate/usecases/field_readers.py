@@ -57,7 +57,8 @@ def topic_readers(context: Context, topic: str, column: str = "value") -> TopicR
     landscape = build(context.registry, versions, None)
     reading = [p.name for p in landscape.pipelines if topic in p.reads]
     reading += [n for n, v in versions.items() if n not in reading and _by_pattern(v, topic)]
-    uses = tuple(topic_use(name, versions.get(name), topic, column) for name in reading)
+    engines = {p.name: p.engine for p in landscape.pipelines}
+    uses = tuple(topic_use(n, versions.get(n), topic, column, engines[n]) for n in reading)
     return TopicReaders(topic, uses, landscape)
 
 

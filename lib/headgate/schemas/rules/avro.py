@@ -119,8 +119,10 @@ def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     reader, writer = pair.reader, pair.writer
     if reader.type not in UNIONS and writer.type not in UNIONS:
         return
+    # What is wrong inside a branch that has its counterpart is told there.
+    paired = {id(was) for _, was, _ in _nullable_parts(pair)}
     for branch in writer.schemas if writer.type in UNIONS else (writer,):
-        if not _reads(pair, branch):
+        if id(branch) not in paired and not _reads(pair, branch):
             was, now = type_name(branch), type_name(reader)
             yield Breach(pair.path, now, type_name(writer), f"{now} cannot read {was}.")
 
