@@ -13,10 +13,16 @@ from pathlib import Path
 import pytest
 
 from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, Report
+from headgate.compat.report import Outcome, Report, Rollback
 from headgate.usecases.read_version import read_version
 
-CASES = sorted((Path(__file__).parents[1] / "cases" / "spark").iterdir())
+ROOT = Path(__file__).parents[1] / "cases"
+CASES, STREAMS = (sorted((ROOT / engine).iterdir()) for engine in ("spark", "kafka_streams"))
+SCENARIOS = {
+    *("from-scratch", "from-point", "from-old-state", "carry-over", "historical-range", "bounded"),
+    *("incremental", "offline-upgrade", "online-upgrade", "pause", "late-batch", "dead-letters"),
+    *("ab", "repair", "rescale", "skip", "chain", "retire"),
+}
 _ATTRIBUTE = re.compile(r"(?<=[^\s#])#(\d+)(?=L?\b)")
 _JSON_ID = re.compile(r'("id":)(\d+)(?=,"jvmId")')
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -41,6 +47,7 @@ def main_condition(name: str) -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_the_verdict_is_what_the_engine_did(case):
     report, known = judge(case), truth(case)
+    says_what_to_do(report)
     if not known["decidable_from_files"]:
         # Surgery on the checkpoint, a changed world, a function's body: the files show nothing of
         # it, and nothing may be made up.
@@ -51,6 +58,32 @@ def test_the_verdict_is_what_the_engine_did(case):
     if report.outcome is Outcome.REFUSES and known["error_class"]:
         told = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
         assert main_condition(known["error_class"]) in told
+    knows_the_way_back(report, known["rollback_ok"])
+
+
+@pytest.mark.parametrize("case", STREAMS, ids=lambda p: p.name)
+def test_an_upgrade_says_what_to_do(case):
+    says_what_to_do(judge(case))
+
+
+def says_what_to_do(report: Report) -> None:
+    for finding in report.findings:
+        if finding.outcome is Outcome.UNKNOWN:
+            assert finding.question and finding.remedy
+        if finding.outcome in (Outcome.REFUSES, Outcome.SILENTLY_WRONG):
+            assert finding.remedy
+            assert finding.scenario in SCENARIOS
+        if finding.outcome is Outcome.REFUSES and finding.rollback is Rollback.REPAIRABLE:
+            assert "offsets/" in finding.remedy or report.upgrade
+
+
+def knows_the_way_back(report: Report, started_again: bool | None) -> None:
+    """Compare with what happened when the old version was started once more."""
+    back = {f.rollback for f in report.findings if f.outcome is report.outcome}
+    if started_again is False:
+        assert back & {Rollback.REPAIRABLE, Rollback.LOST}
+    elif started_again and report.outcome is Outcome.REFUSES:
+        assert back == {Rollback.SAFE}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)

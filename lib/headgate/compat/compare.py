@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headgate.compat.aftermath import with_aftermath
 from headgate.compat.changes import changes
 from headgate.compat.labels import labels_of
 from headgate.compat.match import engine_pairs, match_nodes, match_operators, match_sources
@@ -59,7 +60,7 @@ def _judged(
     comparison = _comparison(before, after, declared, spark_version, cluster)
     found = [f for rule in rules for f in rule.run(comparison)]
     return Report(
-        findings=_worst_first(found),
+        findings=_worst_first(with_aftermath(found, comparison)),
         changes=changes(before, after, comparison.nodes, declared.nodes),
         matches=comparison.nodes.pairs,
         judged_for=_judged_for(comparison),

@@ -124,6 +124,7 @@ def encoding_without_variables(c: Comparison) -> Iterator[Verdict]:
         because=f"{ENCODING} is avro.",
         error_class="_LEGACY_ERROR_TEMP_3102",
         remedy="Leave the encoding at unsaferow.",
+        scenario="offline-upgrade",
     )
 
 

@@ -25,6 +25,7 @@ def session_refused(c: Comparison) -> Iterator[Verdict]:
         because=f"Spark said: {error.splitlines()[0]}",
         error_class=match["name"] if match else None,
         remedy="Correct the query.",
+        scenario="offline-upgrade",
     )
 
 

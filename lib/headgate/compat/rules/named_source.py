@@ -112,6 +112,7 @@ def duplicate_names(c: Comparison) -> Iterator[Verdict]:
             because=f"The name {', '.join(double)} is used twice.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy="Give each source a name of its own.",
+            scenario="offline-upgrade",
         )
 
 

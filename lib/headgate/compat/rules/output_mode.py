@@ -33,6 +33,7 @@ def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
         because=reason,
         error_class=c.spark.condition(error),
         remedy="Choose a mode that the operators support, or add the watermark.",
+        scenario="offline-upgrade",
     )
 
 

@@ -1,0 +1,88 @@
+"""What an attempt that Spark refuses leaves behind, and what must be done before going back.
+
+A refusal that comes with the first batch comes after `offsets/N` was written, and before
+`commits/N`. The old version takes that entry for its own next batch. It does no harm where both
+read the same; where it holds other topics, paths or sources, the old version can't start either.
+Deleting the entry repaired it wherever that was tried (4.2.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headgate.compat.naming import location
+from headgate.compat.report import Finding, Outcome, Rollback
+from headgate.compat.rule import Comparison
+from headgate.model.version import Progress, Source
+
+# Refusals of the first batch; all others come before anything is written.
+_LATE = (
+    "STATE_STORE_",
+    "STREAMING_STATEFUL_OPERATOR_",
+    "CANNOT_LOAD_STATE_STORE",
+    "CANNOT_WRITE_STATE_STORE",
+    "KAFKA_DATA_LOSS",
+    "StateSchemaNotCompatible",
+    "InvalidUnsafeRowException",
+)
+FROM_SCRATCH = "from-scratch"
+
+
+def with_aftermath(found: Sequence[Finding], c: Comparison) -> list[Finding]:
+    """Return the findings with the way back that holds for this checkpoint, and the way over it.
+
+    A new checkpoint gets over whatever is wrong with an old one, so that it is the scenario where
+    a rule names no nearer one.
+    """
+    # Where something refuses before the first batch, nothing is written.
+    is_written = not any(f.outcome is Outcome.REFUSES and not _is_late(f) for f in found)
+    is_harmful = is_written and _reads_otherwise(c)
+    return [_with_way_back(f, c, is_harmful) for f in found]
+
+
+def _with_way_back(finding: Finding, c: Comparison, is_harmful: bool) -> Finding:
+    """`is_harmful` says that the old version could not read what the attempt wrote."""
+    if finding.outcome not in (Outcome.REFUSES, Outcome.SILENTLY_WRONG):
+        return finding
+    found = replace(finding, scenario=finding.scenario or FROM_SCRATCH)
+    if found.outcome is not Outcome.REFUSES:
+        return found
+    if found.rollback is Rollback.SAFE and _is_late(found) and is_harmful:
+        found = replace(found, rollback=Rollback.REPAIRABLE)
+    if found.rollback is Rollback.REPAIRABLE and "offsets/" not in found.remedy:
+        found = replace(found, remedy=f"{found.remedy} {repair(c.before.progress)}".strip())
+    return found
+
+
+def repair(progress: Progress | None) -> str:
+    """Return how the trace of a refused attempt is taken out of the checkpoint."""
+    batch = _next_batch(progress)
+    return (
+        f"After an attempt delete the uncommitted offsets/{batch} and offsets/.{batch}.crc (there "
+        f"is no commits/{batch}) before the old version starts again."
+    )
+
+
+def _next_batch(progress: Progress | None) -> str:
+    """Return the batch that an attempt begins: the one after the last committed one."""
+    if progress is None or progress.last_commit_batch is None:
+        return "N"
+    return str(progress.last_commit_batch + 1)
+
+
+def _is_late(finding: Finding) -> bool:
+    return (finding.error_class or "").startswith(_LATE)
+
+
+def _reads_otherwise(c: Comparison) -> bool:
+    """Say whether some source reads other topics or paths than the one in its place did."""
+    places = [(_place(p.before), _place(p.after)) for p in c.sources]
+    return any(None not in pair and pair[0] != pair[1] for pair in places)
+
+
+def _place(source: Source | None) -> tuple[str, ...] | str | None:
+    """Return what a source reads, None where that is not known."""
+    if source is None:
+        return None
+    return source.topics or source.pattern or location(source)
