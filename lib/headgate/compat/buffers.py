@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headgate.compat.expressions import call, columns, without_casts, without_names
+from headgate.compat.expressions import call, pairwise_related, without_casts, without_names
 
 # Functions that store what others store, buffer by buffer, in their order.
 _PARTS = {"avg": ("sum", "count"), "mean": ("sum", "count"), "try_avg": ("sum", "count")}
@@ -32,6 +32,7 @@ _MOMENTS = {
     "var_samp",
     "var_pop",
 }
+_COVARIANCES = {"covar_samp", "covar_pop"}
 _BINARY = {
     "collect_list",
     "collect_set",
@@ -102,7 +103,8 @@ def carry(before: Buffer, after: Buffer) -> Carry:
     if _TYPED in (before.name, after.name) and before.name != after.name:
         return Carry.UNKNOWN
     if before.name != after.name:
-        alike = (before.name, after.name) in _EXACT or {before.name, after.name} <= _MOMENTS
+        both = {before.name, after.name}
+        alike = (before.name, after.name) in _EXACT or both <= _MOMENTS or both <= _COVARIANCES
         if alike and before.argument == after.argument:
             return Carry.EXACT
         opaque = before.name in _BINARY and after.name in _BINARY
@@ -135,8 +137,7 @@ def _unscaled(before: Buffer, after: Buffer) -> Carry:
 
 
 def _related(before: Buffer, after: Buffer) -> bool:
-    """A count stays a count; anything else must still read a column that it read before."""
+    """A count stays a count; anything else must still read, in each place, a column of before."""
     if before.name in _COUNTS:
         return True
-    old, new = columns(before.argument), columns(after.argument)
-    return bool(old & new) or not old or not new
+    return pairwise_related(before.argument, after.argument)

@@ -12,7 +12,8 @@ _CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
 _GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
 _STRUCT = re.compile(r"\b(?:named_)?struct\(")
-_TIME_WINDOW = re.compile(r"\b(?:session_)?window\(|precisetimestampconversion")
+_WINDOW = re.compile(r"^(?:session_)?window\(")
+_SPELT_OUT = re.compile(r"^(?:named_)?struct\(.*precisetimestampconversion", re.DOTALL)
 
 
 def columns(expression: str) -> frozenset[str]:
@@ -21,8 +22,14 @@ def columns(expression: str) -> frozenset[str]:
 
 
 def is_time_window(expression: str) -> bool:
-    """Say whether an expression is a window or session window over event time."""
-    return bool(_TIME_WINDOW.search(expression))
+    """Say whether an expression is a window or session window over event time, and no part of one.
+
+    A window's start or end is a value like any other.
+    """
+    if _SPELT_OUT.match(expression):
+        return True
+    match = _WINDOW.match(expression)
+    return match is not None and not _inside(expression[match.end() :])[1].strip()
 
 
 def call(expression: str) -> tuple[str, str]:
@@ -72,6 +79,30 @@ def split_arguments(text: str) -> list[str]:
             parts.append(text[start:place].strip())
             start = place + 1
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
+
+
+def pairwise_related(before: str, after: str) -> bool:
+    """Say whether two lists of arguments read, place by place, a column in common, or none.
+
+    The fields of a struct are places, too: the engine compares and stores them in their order.
+    """
+    old, new = _places(before), _places(after)
+    if len(old) != len(new):
+        return _shares(before, after)
+    return all(_shares(b, a) for b, a in zip(old, new, strict=True))
+
+
+def _places(arguments: str) -> list[str]:
+    parts = split_arguments(arguments)
+    if len(parts) == 1 and (match := _STRUCT.match(parts[0])):
+        inside, rest = _inside(parts[0][match.end() :])
+        return parts if rest.strip() else split_arguments(inside)
+    return parts
+
+
+def _shares(before: str, after: str) -> bool:
+    old, new = columns(before), columns(after)
+    return bool(old & new) or not old or not new
 
 
 def guards(expression: str, inner: str) -> bool:

@@ -29,6 +29,21 @@ def evicts_by_time(operator: StatefulOperator | None, watermarks: Sequence[Water
     return keyed_by_time(operator, watermarks)
 
 
+def goes_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) -> bool:
+    """Say whether an operator drops rows, evicts state or fires timers by the watermark.
+
+    A join may, by its condition. An aggregate or a deduplication whose keys hold no event time
+    does not look at it; where its keys are not known it may.
+    """
+    if operator.kind in (*AGGREGATES, OperatorKind.DEDUPLICATE):
+        return operator.keys is None or keyed_by_time(operator, watermarks)
+    if operator.kind is OperatorKind.LIMIT:
+        return False
+    if operator.kind is OperatorKind.MAP_GROUPS:
+        return operator.extra.get("timeout") not in ("NoTimeout", "ProcessingTimeTimeout")
+    return True
+
+
 def keyed_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) -> bool:
     """Say whether a key, or its window, is cut over a watermarked column."""
     times = [w.column for w in watermarks]

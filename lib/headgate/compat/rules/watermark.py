@@ -8,7 +8,7 @@ from headgate.compat.expressions import columns
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.timing import evicts_by_time, output_mode
+from headgate.compat.timing import evicts_by_time, goes_by_time, output_mode
 from headgate.compat.upstream import is_drawn
 from headgate.model.version import Watermark
 
@@ -59,6 +59,15 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
     for old, new in _pairs(c):
         if bool(columns(old.column)) != bool(columns(new.column)):
             yield _time_not_known(old, new)
+        elif old.column != new.column and not _counts(c):
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT,
+                where=Where(old.node, new.node),
+                before=old.column,
+                after=new.column,
+                because="The event time is another expression, and no operator goes by it.",
+            )
         elif old.column != new.column:
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG,
@@ -70,6 +79,11 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
                 remedy="Start from an empty checkpoint and replay.",
                 scenario="from-scratch",
             )
+
+
+def _counts(c: Comparison) -> bool:
+    """Say whether an operator of either version drops rows, evicts or fires by the watermark."""
+    return any(goes_by_time(o, v.watermarks) for v in (c.before, c.after) for o in v.stateful or ())
 
 
 def _time_not_known(old: Watermark, new: Watermark) -> Verdict:
