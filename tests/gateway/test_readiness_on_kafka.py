@@ -1,0 +1,109 @@
+"""Readiness against a real broker: retention, history, positions and what expires."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from click.testing import CliRunner
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import OffsetSpec
+
+from headgate.cli.main import headgate
+from headgate.gateway.kafka import Kafka
+
+pytestmark = pytest.mark.kafka
+
+DESCRIBED = """\
+Topologies:
+   Sub-topology: 0
+    Source: in (topics: [{orders}])
+      --> agg
+    Processor: agg (stores: [counts])
+      --> out
+      <-- in
+    Sink: out (topic: {totals})
+      <-- agg
+"""
+
+
+def check(registry, *arguments):
+    result = CliRunner().invoke(
+        headgate, [f"--config={registry}", "check", *arguments, "--format=json"]
+    )
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def commit(broker, group, topic, offset):
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+    consumer.close()
+
+
+def cut(admin, topic, offset):
+    """Delete what is below an offset, as retention would, and wait until it is gone."""
+    part = TopicPartition(topic, 0, offset)
+    admin.delete_records([part])[part].result(20)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = admin.list_offsets({TopicPartition(topic, 0): OffsetSpec.earliest()})
+        if next(iter(found.values())).result(10).offset == offset:
+            return
+        time.sleep(0.2)
+    raise AssertionError("the log's start did not move")
+
+
+@pytest.fixture
+def shop(broker, topic, produce, unique, tmp_path):
+    """A registered application whose input is kept for a week, and its topics' names."""
+    orders = topic("orders", config={"retention.ms": "604800000"})
+    totals, group = topic("totals"), unique("shop")
+    produce(orders, [str(n) for n in range(20)])
+    (tmp_path / "describe.txt").write_text(DESCRIBED.format(orders=orders, totals=totals))
+    (tmp_path / "config.json").write_text(json.dumps({"application.id": group}))
+    registry = tmp_path / "headgate.toml"
+    registry.write_text(
+        f'[kafka]\nbootstrap_servers = "{broker}"\n[[pipeline]]\nname = "shop"\n'
+        f'engine = "kafka-streams"\ngroup = "{group}"\nevidence = ["{tmp_path}/describe.txt", '
+        f'"{tmp_path}/config.json"]\n'
+    )
+    return registry, group, orders, totals
+
+
+def test_the_broker_tells_for_how_long_offsets_are_kept(broker):
+    with Kafka(broker) as kafka:
+        kept = kafka.snapshot().broker_settings["offsets.retention.minutes"]
+    # Kafka's default, which the test's broker does not change.
+    assert kept == "10080"
+
+
+def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_admin):
+    registry, group, orders, totals = shop
+    commit(broker, group, orders, 3)
+    cut(kafka_admin, orders, 5)
+    found = {f["rule"]: f["what"] for f in check(registry, "shop")["findings"]}
+    assert "Of 20 offsets 5 are gone (25 %)." in found["RDY100"] and "7 days" in found["RDY100"]
+    # Committed at 3, and the log begins at 5: two records were never read.
+    assert f"2 offsets that were not read are gone: {orders}-0" in found["RDY110"]
+    assert totals in found["RDY054"]
+    assert f"Nobody is in the group {group}; its offsets go 7 days" in found["RDY112"]
+
+
+def test_without_a_look_at_kafka_it_is_said(shop):
+    registry, *_ = shop
+    report = check(registry, "shop", "--no-cluster")
+    assert any("Not looked at: Kafka" in w for w in report["warnings"])
+    assert not {f["rule"] for f in report["findings"]} & {"RDY100", "RDY110", "RDY112"}
+
+
+def test_a_cluster_that_does_not_answer_is_a_warning_unless_asked_for(shop):
+    registry, *_ = shop
+    text = registry.read_text()
+    address = text.split('bootstrap_servers = "')[1].split('"')[0]
+    registry.write_text(text.replace(address, "127.0.0.1:1"))
+    report = check(registry, "shop")
+    assert any(w.startswith("Kafka was not read:") for w in report["warnings"])
+    asked = CliRunner().invoke(headgate, [f"--config={registry}", "check", "shop", "--cluster"])
+    assert asked.exit_code == 4
