@@ -15,6 +15,7 @@ from headgate.ui.keys import CompareKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline
 from headgate.ui.problem import show_problem
+from headgate.ui.rehearsal_panel import rehearsal_panel
 from headgate.ui.sides import ask_side, given_line, pick_side, side_evidence, usual_sides
 from headgate.ui.state import collapsed
 from headgate.usecases.context import Context
@@ -67,6 +68,7 @@ def _page(context: Context) -> None:
     with st.spinner("Comparing", show_time=True):
         found = data.comparison(context, one, other)
     _show(found, pipeline or "query", f"{one} {other}", side, query, only_changes)
+    rehearsal_panel(context, pipeline)
 
 
 def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given | None) -> None:

@@ -114,8 +114,8 @@ def why_left_out(case: str) -> str | None:
     return next((why for pattern, why in LEFT_OUT if pattern.search(case)), None)
 
 
-def prepare(case: Path, work: Path, broker: Broker) -> Path:
-    """Lay out one case: a copy of its checkpoint, its input, and a module; return the folder."""
+def prepare(case: Path, work: Path, broker: Broker | None = None) -> Path:
+    """Lay out one case: a copy of its checkpoint, its input, a module each; return the folder."""
     folder = work / case.name
     shutil.copytree(case / "before" / "checkpoint", folder / "checkpoint")
     for file in folder.rglob("*"):
@@ -128,7 +128,9 @@ def prepare(case: Path, work: Path, broker: Broker) -> Path:
     static = "".join(json.dumps({"k": k, "name": f"name {k}"}) + "\n" for k in "abcxyz")
     (data / "static.json").write_text(static, encoding="utf-8")
     address = _kafka(case, folder / "checkpoint", broker)
-    (folder / "after.py").write_text(_module(case, data, address), encoding="utf-8")
+    for side in ("before", "after"):
+        text = _module(case, side, data, address)
+        (folder / f"{side}.py").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -149,7 +151,7 @@ def _input(folder: Path, *, is_csv: bool) -> None:
         (folder / "a.csv").write_text("a,1,x,2024-01-01T00:00:01\n", encoding="utf-8")
 
 
-def _kafka(case: Path, checkpoint: Path, broker: Broker) -> str:
+def _kafka(case: Path, checkpoint: Path, broker: Broker | None) -> str:
     """Fill the topics of a case up to where its offsets stand, and with more; "" without any."""
     text = "".join((case / side / "query.py").read_text() for side in ("before", "after"))
     if "kraw(spark," not in text.partition("CONF =")[2] and "kn(spark," not in text:
@@ -161,11 +163,12 @@ def _kafka(case: Path, checkpoint: Path, broker: Broker) -> str:
             topics[topic] = max(topics.get(topic, 0), int(end) + 3)
     if "recreated_fail" in case.name:
         topics[name] = 2
+    assert broker is not None, f"{case.name} needs a broker"
     return broker.fill(topics, partitions=2 if "partitions_increased" in case.name else 1)
 
 
-def _module(case: Path, data: Path, address: str) -> str:
-    text = (case / "after" / "query.py").read_text(encoding="utf-8")
+def _module(case: Path, side: str, data: Path, address: str) -> str:
+    text = (case / side / "query.py").read_text(encoding="utf-8")
     function = re.findall(r"^def (\w+)\(", text, re.MULTILINE)[-1]
     topic = f"truth_{case.name}_main"
     places = {n: str(data / n) for n in ("src", "src2", "out", "out2")}

@@ -17,6 +17,8 @@ def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str,
     """
     if batch is None:
         return []
+    # Stores report to a coordinator, which a session makes when it is first asked for its queries.
+    spark._jsparkSession.streams()
     try:
         found = _reader(spark, "state-metadata").load(checkpoint).toJSON().collectAsList()
     except Exception:  # an older Spark, or no state at all

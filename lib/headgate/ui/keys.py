@@ -67,6 +67,10 @@ class CompareKey(StrEnum):
     ONLY = "only_changes"
     SEARCH = "q"
     GRAPH = "compare_graph"
+    REHEARSE = "compare_rehearse"
+    REHEARSE_BATCH = "compare_rehearse_batch"
+    REHEARSAL = "compare_rehearsal"
+    REHEARSED = "compare_rehearsed"
 
 
 class EvidenceKey(StrEnum):
