@@ -1,12 +1,13 @@
 """Upgrades of one description: settings, partitions, the protocol and the cluster decide."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from tests.compat.streams.applications import ID, upgrade
 
 from headgate.compat.report import Outcome, UpgradeWay
-from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
 
 R, N, W, U, X = (
     Outcome.RESUMES,
@@ -154,13 +155,16 @@ def test_a_declared_rename_pairs_the_stores_and_saves_no_state(tmp_path):
     assert old in finding.remedy
 
 
+CHANGELOG = f"{ID}-counts-changelog"
+
+
 def cluster(lag: Mapping[str, int], missing: tuple[str, ...] = ()) -> Cluster:
     """Two partitions a topic with ten records each; the group's lag is on partition 0."""
     topics = {
         name: Topic(
             name=name, partitions=tuple(Partition(number=i, begin=0, end=10) for i in (0, 1))
         )
-        for name in ("in", "in2", *lag)
+        for name in ("in", "in2", CHANGELOG, *lag)
         if name not in missing
     }
     offsets = tuple(
@@ -207,3 +211,41 @@ def test_an_input_whose_partitions_nobody_named_is_asked_for(tmp_path):
     report = upgrade(tmp_path, "topic_added_to_list", inputs=({"in": 2}, {"in": 2}))
     assert (report.outcome, report.findings[0].rule) == (U, "KST043")
     assert "in2" in (report.findings[0].question or "")
+
+
+def test_a_topic_that_was_declared_to_be_renamed_is_asked_about(tmp_path):
+    name = "input_replaced_under_named_count"
+    report = upgrade(tmp_path, name, renames=("source:in=in2",))
+    (finding,) = (f for f in report.findings if f.rule == "KST042")
+    assert (report.outcome, finding.outcome) == (U, U)
+
+
+def grouped(world: Cluster, **groups: Group) -> Cluster:
+    """The cluster with these groups only."""
+    return replace(world, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("config", "world", "outcome", "rule"),
+    [
+        (({}, EOS), grouped(cluster({})), W, "KST100"),
+        (({}, EOS), cluster({}, missing=(CHANGELOG,)), W, "KST101"),
+        (({}, {}), cluster({}, missing=(CHANGELOG,)), U, "KST101"),
+        (({}, EOS), grouped(cluster({}), **{ID: Group(id=ID, members=())}), R, "KST072"),
+        (({}, PROTOCOL), grouped(cluster({}), **{ID: Group(id=ID, members=())}), R, "KST061"),
+        (
+            ({}, PROTOCOL),
+            grouped(cluster({}), **{ID: Group(id=ID, members=(Member(id="m"),))}),
+            X,
+            "KST102",
+        ),
+    ],
+)
+def test_the_cluster_tells_what_became_of_group_and_changelogs(
+    config, world, outcome, rule, tmp_path
+):
+    report = upgrade(
+        tmp_path, COUNT[0], sides=("before",) * 2, config=config, cluster=world, partitions=2
+    )
+    told = {f.rule: f.outcome for f in report.findings}
+    assert (report.outcome, told.get(rule)) == (outcome, outcome), told

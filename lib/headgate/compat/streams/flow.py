@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from headgate.model.streams import StreamsApplication, StreamsProcessor, StreamsStore
 
@@ -29,10 +30,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Flow:
-    """Processors with their neighbours; a repartition's source follows the repartition's sinks."""
+    """Processors with their neighbours; a repartition's source follows the repartition's sinks.
+
+    `kept` is where others keep what they worked out of a store, by topology and name.
+    """
 
     app: StreamsApplication
     numbers: Numbers = field(default_factory=Numbers)
+    kept: dict[Key, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def nodes(self) -> Mapping[Key, StreamsProcessor]:

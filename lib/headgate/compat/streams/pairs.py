@@ -6,8 +6,7 @@ topics, and what is made of it; where that moved to another name, the engine goe
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headgate.compat.report import Where
@@ -65,6 +64,14 @@ class StorePair:
 
 def meaning(flow: Flow, store: StreamsStore) -> Meaning | None:
     """Return what a store means; None where no described processor uses it."""
+    key = store.topology or "", store.name
+    if key not in flow.kept:
+        flow.kept[key] = _meaning(flow, store)
+    found: Meaning | None = flow.kept[key]
+    return found
+
+
+def _meaning(flow: Flow, store: StreamsStore) -> Meaning | None:
     users = flow.users(store)
     if not users:
         return None
@@ -118,30 +125,63 @@ def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[Store
     return tuple(pairs)
 
 
+_Placed = dict[int, tuple[StreamsStore, "Meaning"]]
+
+
 def _by_meaning(
     old: Flow, new: Flow, left: Sequence[StreamsStore], right: Sequence[StreamsStore]
 ) -> Iterator[tuple[StreamsStore, StreamsStore]]:
-    """Yield pairs, the most alike first; of equally alike ones, those of one name first."""
-    meant = {id(s): m for s in left if (m := meaning(old, s))}
-    means = {id(s): m for s in right if (m := meaning(new, s))}
-    by_family: dict[str, list[tuple[int, StreamsStore]]] = defaultdict(list)
-    for place, s in enumerate(right):
-        if id(s) in means:
-            by_family[means[id(s)].family].append((place, s))
-    scored = [
+    """Yield pairs, the most alike first; of equally alike ones, those of one name first.
+
+    Stores that share all that a step looks at are found by it; only what is left over is compared
+    one by one.
+    """
+    olds: _Placed = {i: (s, m) for i, s in enumerate(left) if (m := meaning(old, s))}
+    news: _Placed = {i: (s, m) for i, s in enumerate(right) if (m := meaning(new, s))}
+    for step in _STEPS:
+        for i, j in list(_alike(olds, news, step)):
+            yield olds.pop(i)[0], news.pop(j)[0]
+    for i, j in _scored(olds, news):
+        yield olds[i][0], news[j][0]
+
+
+_STEPS: tuple[Callable[[Meaning], Hashable], ...] = (
+    lambda m: m.whole,
+    lambda m: (m.users, m.up, m.next, m.outputs),
+    lambda m: (m.users, m.down, m.inputs),
+    lambda m: (m.users, m.inputs, m.next),
+)
+
+
+def _alike(
+    olds: _Placed, news: _Placed, step: Callable[[Meaning], Hashable]
+) -> Iterator[tuple[int, int]]:
+    """Yield places of what a step takes for one: by name, then in the order of the numbers."""
+    groups: dict[Hashable, tuple[list[int], list[int]]] = {}
+    for side, placed in enumerate((olds, news)):
+        for place, (_, what) in placed.items():
+            groups.setdefault(step(what), ([], []))[side].append(place)
+    for before, after in groups.values():
+        names = {news[j][0].name: j for j in after}
+        same = {i: j for i in before if (j := names.get(olds[i][0].name)) is not None}
+        yield from same.items()
+        rest = [j for j in after if j not in same.values()]
+        yield from zip((i for i in before if i not in same), rest, strict=False)
+
+
+def _scored(olds: _Placed, news: _Placed) -> Iterator[tuple[int, int]]:
+    scored = sorted(
         (-alike, abs(i - j), i, j)
-        for i, b in enumerate(left)
-        if id(b) in meant
-        for j, a in by_family[meant[id(b)].family]
-        if (alike := likeness(meant[id(b)], means[id(a)], b.name == a.name))
-    ]
-    taken_left: set[int] = set()
-    taken_right: set[int] = set()
-    for _, _, i, j in sorted(scored):
-        if i not in taken_left and j not in taken_right:
-            taken_left.add(i)
-            taken_right.add(j)
-            yield left[i], right[j]
+        for i, (b, was) in olds.items()
+        for j, (a, now) in news.items()
+        if (alike := likeness(was, now, b.name == a.name))
+    )
+    taken: tuple[set[int], set[int]] = set(), set()
+    for _, _, i, j in scored:
+        if i not in taken[0] and j not in taken[1]:
+            taken[0].add(i)
+            taken[1].add(j)
+            yield i, j
 
 
 def likeness(was: Meaning, now: Meaning, same_name: bool) -> float:

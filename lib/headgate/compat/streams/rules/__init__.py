@@ -15,6 +15,7 @@ from headgate.compat.streams.rules import (
     subtopologies,
     topic_configs,
     versions,
+    world,
 )
 
 RULES: tuple[StreamsRule, ...] = (
@@ -22,6 +23,9 @@ RULES: tuple[StreamsRule, ...] = (
     protocol.pattern_under_streams,
     protocol.static_members_under_streams,
     protocol.protocol_changed,
+    world.old_members_live,
+    world.group_gone,
+    world.changelog_gone,
     settings.application_renamed,
     settings.guarantee_no_longer_known,
     partitions.internal_topic_has_other_count,

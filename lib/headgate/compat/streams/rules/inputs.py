@@ -72,17 +72,33 @@ def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         if old.family != new.family:
             continue
+        declared = _declared(c, old.inputs, new.inputs)
+        names = ", ".join(sorted(new.inputs))
         yield Verdict(
-            outcome=Outcome.SILENTLY_WRONG,
+            outcome=Outcome.UNKNOWN if declared else Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.MIXED,
             where=pair.where,
             before=sorted(old.inputs),
             after=sorted(new.inputs),
             because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on "
-            f"with {', '.join(sorted(new.inputs))}.",
+            f"with {names}.",
+            question=f"Does {names} begin where the old topic ended, with none of its records, or "
+            "are the group's offsets of it set behind them?"
+            if declared
+            else None,
             remedy="Start a new application id on the new topic, or call the store something else.",
             scenario="from-scratch",
         )
+
+
+def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) -> bool:
+    """Say whether somebody declared that the old topics are the new ones under other names."""
+    renamed = {
+        was: now
+        for olds, news in c.renames.sources.items()
+        for was, now in zip(olds.split(", "), news.split(", "), strict=False)
+    }
+    return {renamed.get(t, t) for t in old} <= new
 
 
 @streams_rule("KST043", "Kafka Streams' MissingSourceTopicException")

@@ -72,8 +72,9 @@ def state_adopted(c: StreamsComparison) -> Iterator[Verdict]:
     Generated names are positions: inserting, removing or swapping operators moves them. There is
     no exception where the types agree, and no orphaned topic to notice."""
     partner = {id(p.after): p for p in c.stores if p.after is not None}
+    named = {_key(s): s for s in c.new.stores}
     for old in c.old.stores:
-        now = next((s for s in c.new.stores if _key(s) == _key(old)), None)
+        now = named.get(_key(old))
         if now is None or old.is_global or now.is_global or now.restored_from:
             continue
         was = partner[id(now)].before
