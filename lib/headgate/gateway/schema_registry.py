@@ -13,11 +13,11 @@ from headgate.parse.spark.secrets import mask_text
 from headgate.schemas.model import Mode, RegisteredSchema, SchemaFormat, SchemaText
 
 T = TypeVar("T")
-ANSWER = 10.0
+ANSWER = 8.0
 """Seconds until the registry must have answered."""
 MOST_REFERENCES = 200
 _NUMBERS = ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity")
-_DEFAULTS: dict[str, Any] = {"timeout": ANSWER, "max.retries": 1, "retries.wait.ms": 100}
+_DEFAULTS: dict[str, Any] = {"timeout": ANSWER, "max.retries": 0}
 
 
 class SchemaRegistry:
@@ -118,7 +118,7 @@ class SchemaRegistry:
         try:
             with self._asked(f"a check against {subject}"):
                 new = Schema(schema.text, schema.format.value)
-                return bool(self._client.test_compatibility(subject, new, "latest"))
+                return bool(self._client.test_compatibility_all_versions(subject, new))
         except HeadgateError:
             return None
 

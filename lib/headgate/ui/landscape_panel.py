@@ -20,6 +20,7 @@ from headgate.ui.ask import choose, switch
 from headgate.ui.details import detail_rows, neighbours, plain
 from headgate.ui.keys import LandscapeKey
 from headgate.ui.markup import Code, Rows
+from headgate.ui.schema_panel import topic_schema
 from headgate.ui.state import select, selected
 from headgate.ui.watch import Seen
 from headgate.usecases.context import Context
@@ -58,6 +59,7 @@ def landscape_panel(
     pipeline = _pipeline_of(landscape, node_id, node)
     if topic := _topic_of(landscape, node_id):
         _topic(topic)
+        topic_schema(context, topic.name)
     elif (group := _group_of(landscape, node_id)) and pipeline is None:
         _group(group)
     elif pipeline is not None:

@@ -26,6 +26,7 @@ from headgate.ui.readiness_panel import (
     readiness_list,
     readiness_of,
 )
+from headgate.ui.schema_panel import topic_schemas_of
 from headgate.ui.state import collapsed, selected
 from headgate.ui.version_facts import version_facts
 from headgate.usecases.context import Context
@@ -110,6 +111,7 @@ def _panel(
         if node_id in values:
             st.html(markup.section("Newest batch") + markup.facts(values[node_id]))
         show_node(version, node)
+        topic_schemas_of(context, version, node)
     neighbours(sketch, node_id)
 
 

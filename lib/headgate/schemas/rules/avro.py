@@ -20,11 +20,15 @@ PROMOTED_TO = {
 }
 
 
-def counterpart(field: Any, writer: Any) -> Any | None:
-    """Return the writer's field that a reader's field is read from: by name, then by alias."""
-    by_name = {f.name: f for f in writer.fields}
-    aliases = field.props.get("aliases") or ()
-    return next((by_name[n] for n in (field.name, *aliases) if n in by_name), None)
+def counterparts(pair: Pair) -> Iterator[tuple[Any, Any | None]]:
+    """Yield each of the reader's fields with the writer's that it is read from.
+
+    Fields are matched by name, then by the reader's aliases; None where the writer has none.
+    """
+    by_name = {f.name: f for f in pair.writer.fields}
+    for field in pair.reader.fields:
+        names = (field.name, *(field.props.get("aliases") or ()))
+        yield field, next((by_name[n] for n in names if n in by_name), None)
 
 
 def _kind(node: Any) -> str:
@@ -61,8 +65,8 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
     A field can only be added (for backward) or removed (for forward) where it has a default."""
     if not _same_kind(pair, "record"):
         return
-    for field in pair.reader.fields:
-        if not field.has_default and counterpart(field, pair.writer) is None:
+    for field, other in counterparts(pair):
+        if other is None and not field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
             because = "It has no default, and the records that are read lack it."
             yield Breach(path, type_name(field.type), None, because)
@@ -155,8 +159,8 @@ def default_stands_in(pair: Pair) -> Iterator[Breach]:
     nobody writes any more, and nothing tells them."""
     if pair.direction is not Direction.FORWARD or not _same_kind(pair, "record"):
         return
-    for field in pair.reader.fields:
-        if field.has_default and counterpart(field, pair.writer) is None:
+    for field, other in counterparts(pair):
+        if other is None and field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
             yield Breach(path, type_name(field.type), None, "The field goes.")
 
@@ -194,8 +198,8 @@ def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
         return
     match _kind(reader):
         case "record":
-            for field in reader.fields:
-                if (other := counterpart(field, writer)) is not None:
+            for field, other in counterparts(pair):
+                if other is not None:
                     path = f"{pair.path}.{field.name}" if pair.path else field.name
                     yield field.type, other.type, path
         case "array":

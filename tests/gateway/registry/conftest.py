@@ -1,0 +1,71 @@
+"""A real schema registry: Apicurio, with its database in memory, over Confluent's API."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+STARTED_IN = 120
+API = "/apis/ccompat/v7"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.remote)
+
+
+@pytest.fixture(scope="session")
+def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the API; no subject is registered and nothing is checked by default."""
+    (program,) = _folder().glob("*-runner.jar")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path_factory.mktemp("registry") / "log"
+    command = ["java", *JVM, "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={port}"]
+    with log.open("wb") as out:
+        process = subprocess.Popen([*command, "-jar", str(program)], stdout=out, stderr=out)
+    try:
+        _wait(port, process, log)
+        yield f"http://127.0.0.1:{port}{API}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _folder() -> Path:
+    """Where the set-up put it; without it nothing here can be shown."""
+    spec = importlib.util.spec_from_file_location("setup_script", ROOT / "scripts/setup.py")
+    assert spec is not None and spec.loader is not None
+    setup = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(setup)
+    folder: Path = setup.registry_folder()
+    if not folder.is_dir():
+        pytest.fail(f"{folder} is not there: run `sh scripts/setup.sh stores`", pytrace=False)
+    return folder
+
+
+def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + STARTED_IN
+    while time.monotonic() < end:
+        assert process.poll() is None, log.read_text()[-2000:]
+        connection = HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", f"{API}/subjects")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, HTTPException):
+            time.sleep(0.2)
+        finally:
+            connection.close()
+    pytest.fail(f"the registry did not start: {log.read_text()[-2000:]}", pytrace=False)
