@@ -40,7 +40,8 @@ class SchemaRegistry:
             for secret in filter(None, config.values()):
                 reason = reason.replace(secret, "…") if len(secret) > 3 else reason
             raise ConfigError(
-                f"what stands under [schema_registry] is none that the client takes: {without_secret(reason)}"
+                "what stands under [schema_registry] is none that the client takes:"
+                f" {without_secret(reason)}"
             ) from None
 
     def close(self) -> None:
