@@ -46,7 +46,11 @@ WINDOWED = aggregate(keys=("window(s0.ts)", "s0.k"), window=WINDOW, key=(K,))
 NAMELESS = replace(aggregate(), keys=None, functions=None)
 LIMIT = StatefulOperator(kind=OperatorKind.LIMIT, operator_id=0, node="limit")
 TWS = StatefulOperator(kind=OperatorKind.TRANSFORM_WITH_STATE, operator_id=0, node="tws")
-GROUPS = StatefulOperator(kind=OperatorKind.MAP_GROUPS, operator_id=0, node="m", stores=(store(),))
+GROUPS = StatefulOperator(
+    kind=OperatorKind.MAP_GROUPS, operator_id=0, node="m", keys=("s0.k",), stores=(store(),)
+)
+EVENT_TIME = replace(GROUPS, extra={"timeout": "EventTimeTimeout"})
+CLOCK_TIME = replace(GROUPS, extra={"timeout": "ProcessingTimeTimeout"})
 DATES = aggregate(keys=("date_format(s0.ts, yyyy)",))
 JSON_SINK = Sink(format="json", target="/out", node="sink")
 TWO = (files(0, "/a"), files(1, "/b"))
@@ -281,10 +285,10 @@ CASES = {
         replace(PLAIN, watermarks=(TIME,)),
     ),
     "WMK003": (
-        replace(PLAIN, watermarks=(TIME,)),
-        replace(PLAIN, watermarks=(Watermark(column="s0.other", delay="10 seconds"),)),
+        version(WINDOWED, watermarks=(TIME,)),
+        version(WINDOWED, watermarks=(Watermark(column="s0.other", delay="10 seconds"),)),
         W,
-        replace(PLAIN, watermarks=(TIME,)),
+        version(WINDOWED, watermarks=(TIME,)),
     ),
     "WMK004": (
         version(WINDOWED, watermarks=(TIME,)),
@@ -367,7 +371,16 @@ CASES = {
         version(settings={"spark.sql.ansi.enabled": "false"}),
     ),
     "CFG009": (PLAIN, settings(minBatchesToRetain="2"), R, PLAIN),
+    "CFG011": (
+        DATES,
+        replace(DATES, settings={"spark.sql.legacy.timeParserPolicy": "LEGACY"}),
+        U,
+        replace(DATES, settings={ZONE: "UTC"}),
+    ),
     "CFG010": (PLAIN, settings(queryEvolution__enableSinkEvolution="true"), U, PLAIN),
+    "GRP001": (version(GROUPS), version(replace(GROUPS, keys=("s0.v",))), W, version(GROUPS)),
+    "GRP002": (version(replace(GROUPS, keys=None)), version(GROUPS), U, version(aggregate())),
+    "GRP003": (version(EVENT_TIME), version(CLOCK_TIME), W, version(EVENT_TIME)),
     "FUN001": (version(TWS), version(TWS), U, PLAIN),
     "FUN002": (
         version(GROUPS),
@@ -445,3 +458,36 @@ def test_a_nullable_key_is_refused_where_the_stored_one_is_not():
     report = compare(version(aggregate(key=(NOT_NULL,))), version(aggregate(key=(K,))))
     assert [f.rule for f in report.findings] == ["STA001"]
     assert compare(version(aggregate(key=(K,))), version(aggregate(key=(NOT_NULL,)))).findings == ()
+
+
+def test_an_event_time_that_no_operator_goes_by_decides_nothing():
+    other = Watermark(column="s0.other", delay="10 seconds")
+    report = compare(
+        version(aggregate(), watermarks=(TIME,)), version(aggregate(), watermarks=(other,))
+    )
+    assert [(f.rule, f.outcome) for f in report.findings] == [("WMK003", R)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("max_by(s0.v, s0.w)", "max_by(s0.w, s0.v)"),
+        ("max_by(s0.v, s0.l)", "max_by(s0.v, s0.m)"),
+        ("max(struct(s0.v, s0.w))", "max(struct(s0.w, s0.v))"),
+        ("covar_samp(s0.v, s0.w)", "covar_samp(s0.w, s0.v)"),
+    ],
+)
+def test_each_argument_has_its_own_place_in_what_is_stored(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert report.outcome is Outcome.SILENTLY_WRONG
+
+
+def test_the_start_of_a_window_is_another_key_than_its_end():
+    start, end = (f"window(s0.ts, 600, 600, 0).{part}" for part in ("start", "end"))
+    report = compare(version(aggregate(keys=(start,))), version(aggregate(keys=(end,))))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("AGG001", W)]
+
+
+def test_covariances_store_the_same():
+    old, new = (aggregate(functions=(f"covar_{way}(s0.v, s0.w)",)) for way in ("samp", "pop"))
+    assert compare(version(old), version(new)).outcome is R

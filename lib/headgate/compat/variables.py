@@ -50,7 +50,13 @@ def is_internal(store: str) -> bool:
 
 
 # What Avro's schema resolution reads a number as; Spark's own types by what Avro stores them as.
-_STORED_AS = {"byte": "integer", "short": "integer", "date": "integer", "timestamp": "long"}
+_STORED_AS = {
+    "byte": "integer",
+    "short": "integer",
+    "date": "integer",
+    "timestamp": "long",
+    "timestamp_ntz": "long",
+}
 _READS = {
     ("integer", "long"),
     ("integer", "float"),

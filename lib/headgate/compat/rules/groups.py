@@ -1,0 +1,81 @@
+"""Rules about functions over groups with state: by what they group, and what wakes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.state import is_read
+from headgate.model.version import OperatorKind
+
+_KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
+_REPLAY = "Start from an empty checkpoint and replay."
+_CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
+
+
+@rule("GRP001")
+def group_keys(c: Comparison) -> Iterator[Verdict]:
+    """A group's state is found by the values of the grouping columns in their order.
+
+    Other columns of the same types pass the check, every look-up misses, and each group begins
+    anew.
+    """
+    for pair in _groups(c):
+        assert pair.before and pair.after
+        old, new = pair.before.keys, pair.after.keys
+        if old is not None and new is not None and old != new:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=list(old),
+                after=list(new),
+                because="The grouping columns changed places."
+                if sorted(old) == sorted(new)
+                else "It groups by other values of the same types.",
+                remedy=f"Group by the old columns in the old order. {_REPLAY}",
+                scenario="from-scratch",
+            )
+
+
+@rule("GRP002")
+def group_keys_not_known(c: Comparison) -> Iterator[Verdict]:
+    """Equal types do not make equal groups: the columns must be compared, too."""
+    for pair in _groups(c):
+        assert pair.before and pair.after
+        if pair.before.keys is None or pair.after.keys is None:
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                question="By which columns, in which order, do both versions group?",
+                rollback=Rollback.UNKNOWN,
+                remedy="Add the plan of the version that has none.",
+            )
+
+
+@rule("GRP003", "layout of the state of flatMapGroupsWithState, Spark 4.2.0; not measured")
+def timeout_clock(c: Comparison) -> Iterator[Verdict]:
+    """A group's deadline is stored as one number, whatever clock it is meant for.
+
+    Read by the other clock, groups time out at once or never.
+    """
+    for pair in _groups(c):
+        assert pair.before and pair.after
+        old, new = (o.extra.get("timeout") for o in (pair.before, pair.after))
+        if old != new and {old, new} == _CLOCKS:
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=old,
+                after=new,
+                because="The timeout goes by another clock.",
+                remedy=f"Keep the kind of timeout. {_REPLAY}",
+                scenario="from-scratch",
+            )
+
+
+def _groups(c: Comparison) -> Iterator[OperatorPair]:
+    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))
