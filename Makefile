@@ -5,7 +5,7 @@ BIN := .venv/bin
 # What needs a server, Spark or a browser runs one after the other, everything else at once.
 REAL := kafka or spark or browser or stack or remote
 
-.PHONY: run test test-fast check score bench setup
+.PHONY: run test test-fast check docs score bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -29,6 +29,10 @@ check: ## ruff, mypy, and the layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q tests/test_layering.py
+
+docs: ## write the rules' pages in docs/rules
+	$(SETUP) python
+	@exec $(BIN)/python scripts/rule_pages.py
 
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases
 	$(SETUP) python

@@ -12,6 +12,7 @@ from headgate.compat.match import engine_pairs, match_nodes, match_operators, ma
 from headgate.compat.naming import names_count
 from headgate.compat.other_engines import judge_other
 from headgate.compat.partial import counted
+from headgate.compat.reading import with_readers_warnings
 from headgate.compat.renames import Renames, read_renames
 from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
@@ -40,6 +41,7 @@ def compare(
     """
     declared = read_renames(renames, before, after)
     report = _judged(before, after, declared, spark_version, cluster, rules)
+    report = with_readers_warnings(report, before, after)
     return replace(report, labels=labels_of(report, before, after))
 
 

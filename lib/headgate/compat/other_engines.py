@@ -1,48 +1,127 @@
-"""Comparisons that no rule can decide: of two engines, and of plain consumer groups."""
+"""Comparisons that no engine's rules decide: of two engines, and of plain consumer groups."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from headgate.compat.changes import changes
 from headgate.compat.match import match_nodes
 from headgate.compat.report import Finding, Outcome, Report
-from headgate.model.version import Version
+from headgate.compat.rule import reason_of
+from headgate.model.version import Engine, Version
+
+_SOURCE = "the evidence itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a check yields: what can't be told of two versions, and what would decide it."""
+
+    question: str
+    remedy: str
+    because: str = ""
+    before: str | None = None
+    after: str | None = None
+
+
+Check = Callable[[Version, Version], Iterator[Question]]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRule:
+    """A rule that never decides: its findings are `unknown`, with the question."""
+
+    code: str
+    why: str
+    source: str
+    check: Check
+
+    def run(self, before: Version, after: Version) -> Iterator[Finding]:
+        """Yield one finding for every question of the check."""
+        for q in self.check(before, after):
+            yield Finding(
+                rule=self.code,
+                outcome=Outcome.UNKNOWN,
+                why=f"{q.because} {self.why}".strip(),
+                source=self.source,
+                before=q.before,
+                after=q.after,
+                question=q.question,
+                remedy=q.remedy,
+            )
+
+
+def open_rule(code: str) -> Callable[[Check], OpenRule]:
+    """Turn a check into an `OpenRule`; its docstring is the reason that users read."""
+    return lambda check: OpenRule(code, reason_of(code, check), _SOURCE, check)
+
+
+@open_rule("EVD003")
+def two_engines(before: Version, after: Version) -> Iterator[Question]:
+    """Two engines share no state, so there is nothing to restart."""
+    if before.engine is not after.engine:
+        yield Question(
+            before=before.engine.value,
+            after=after.engine.value,
+            question="Are these two versions of one pipeline?",
+            remedy="Compare two versions of one engine.",
+        )
+
+
+@open_rule("EVD004")
+def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
+    """A plain consumer group keeps offsets and nothing else that evidence could show.
+
+    What it does with the records is in its code alone.
+    """
+    if before.engine is after.engine is Engine.CONSUMER_GROUP:
+        yield Question(
+            before=before.name,
+            after=after.name,
+            question="Does the new version read the same topics, and does it need what was read "
+            "before?",
+            remedy="Compare the group's committed offsets with what the new version must process.",
+        )
+
+
+@open_rule("EVD005")
+def half_read(before: Version, after: Version) -> Iterator[Question]:
+    """What could not be read may hold what decides, so nothing is called harmless without it.
+
+    Evidence that is cut off, damaged or of an unknown form is read as far as it goes.
+    """
+    for side, version in (("old", before), ("new", after)):
+        if told := [w for w in version.warnings if is_gap(w)]:
+            more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+            yield Question(
+                because=f"The evidence of the {side} version is not whole: {told[0]}{more}.",
+                question=f"What does the part of the {side} version's evidence say that could not "
+                "be read?",
+                remedy="Give the evidence once more, whole and as the engine wrote it.",
+            )
+
+
+# What a reader leaves aside without a loss: files that were never evidence.
+_ASIDE = ("is of no known kind and was not read", "says nothing here and was not read")
+
+
+def is_gap(warning: str) -> bool:
+    """Say whether a reader's warning is of evidence that it could not make sense of."""
+    return not warning.endswith(_ASIDE)
+
+
+RULES = (two_engines, plain_consumer_group, half_read)
 
 
 def judge_other(before: Version, after: Version) -> Report:
     """Return `unknown` with its question; versions of one engine also get their changes."""
     nodes = match_nodes(before.topology, after.topology)
-    finding = (
-        _two_engines(before, after) if before.engine is not after.engine else _not_covered(before)
-    )
+    found = [f for rule in (two_engines, plain_consumer_group) for f in rule.run(before, after)]
+    same = before.engine is after.engine
     return Report(
-        findings=(finding,),
-        changes=changes(before, after, nodes) if before.engine is after.engine else (),
-        matches=nodes.pairs if before.engine is after.engine else {},
+        findings=tuple(found),
+        changes=changes(before, after, nodes) if same else (),
+        matches=nodes.pairs if same else {},
         judged_for=before.engine.value,
-    )
-
-
-def _two_engines(before: Version, after: Version) -> Finding:
-    return Finding(
-        rule="EVD003",
-        outcome=Outcome.UNKNOWN,
-        why="Two engines share no state, so there is nothing to restart.",
-        source="the evidence itself",
-        before=before.engine.value,
-        after=after.engine.value,
-        question="Are these two versions of one pipeline?",
-        remedy="Compare two versions of one engine.",
-    )
-
-
-def _not_covered(version: Version) -> Finding:
-    return Finding(
-        rule="EVD004",
-        outcome=Outcome.UNKNOWN,
-        why="A plain consumer group keeps offsets and nothing else that evidence could show: what it "
-        "does with the records is in its code alone.",
-        source="the evidence itself",
-        before=version.name,
-        question="Does the new version read the same topics, and does it need what was read before?",
-        remedy="Compare the group's committed offsets with what the new version must process.",
     )

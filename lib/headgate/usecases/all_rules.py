@@ -9,6 +9,7 @@ from typing import Any, Protocol
 _PLACES = (
     ("Spark", "headgate.compat.rules"),
     ("Kafka Streams", "headgate.compat.streams.rules"),
+    ("Any engine", "headgate.compat.other_engines"),
     ("Readiness", "headgate.readiness.rules"),
     ("Schemas", "headgate.schemas.rules"),
 )

@@ -1,0 +1,220 @@
+"""Write a page for every rule into `docs/rules`, from its code: `rule_pages.py [--check]`.
+
+A rule's docstring is its reason; which outcomes it can give, what it says to do and how it is known
+are read from its function and from the helpers that it calls in the same module. `--check` writes
+nothing and fails where a page is not current.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from headgate.compat.report import Outcome
+from headgate.usecases.all_rules import AnyRule, rules_by_kind
+
+FOLDER = Path(__file__).parents[1] / "docs" / "rules"
+_MEASURED = "measured"
+_SEVERITIES = {
+    "HIGH": "`high`: data or state is lost, or nothing goes on",
+    "MEDIUM": "`medium`: a reset, an upgrade or a fail-over takes long, doubles results or needs "
+    "hands",
+    "LOW": "`low`: work or a surprise that can be prepared for",
+}
+_OUTCOMES = {
+    Outcome.REFUSES: "`refuses`: the new version does not start, or stops at its first batch",
+    Outcome.SILENTLY_WRONG: "`silently_wrong`: it starts and goes on with wrong results",
+    Outcome.UNKNOWN: "`unknown`: the evidence can't tell; the finding asks what would decide it",
+    Outcome.NO_EFFECT: "`no_effect`: it resumes, and the change is ignored",
+    Outcome.RESUMES: "`resumes`: it takes over; the finding says what becomes of the state",
+}
+_EFFECTS = {
+    "INCOMPATIBLE": "`incompatible`: readers fail, and a registry refuses the schema",
+    "SILENTLY_WRONG": "`silently_wrong`: readers go on with a default, a null or another meaning, "
+    "and no registry objects",
+    "UNKNOWN": "`unknown`: the schemas can't tell; the finding asks what would decide it",
+    "COMPATIBLE": "`compatible`: readers go on",
+}
+_COMMANDS = {
+    "Readiness": "headgate check PIPELINE",
+    "Schemas": "headgate schemas diff --before orders-1.avsc --after orders-2.avsc",
+}
+_DIFF = "headgate diff --before pipelines/orders.headgate.json --after sales.orders:build"
+_STREAMS = "headgate diff --before old/ --after new/"
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file's name, the index among them."""
+    found = {
+        f"{r.code}.md": _page(r, kind) for kind, rules in rules_by_kind().items() for r in rules
+    }
+    return {**found, "README.md": _index()}
+
+
+def _index() -> str:
+    lines = [
+        "# Rules",
+        "",
+        "Every finding names its rule by a code that never changes its meaning. A finding can be",
+        "accepted by its code, with a reason and a last day, in `headgate.toml` ([how](../ci.md)).",
+        "These pages are written by `scripts/rule_pages.py` from the rules themselves.",
+    ]
+    for kind, rules in rules_by_kind().items():
+        lines += ["", f"## {kind}", "", "| code | what it notices |", "|---|---|"]
+        lines += [f"| [{r.code}]({r.code}.md) | {_cell(title(r), r)} |" for r in _sorted(rules)]
+    return "\n".join(lines) + "\n"
+
+
+def _sorted(rules: tuple[AnyRule, ...]) -> list[AnyRule]:
+    return sorted(rules, key=lambda r: r.code)
+
+
+def _cell(text: str, rule: AnyRule) -> str:
+    first, stop, _ = rule.why.partition(". ")
+    return f"{text}: {first}{stop.strip()}".replace("|", "\\|")
+
+
+def title(rule: AnyRule) -> str:
+    """Return the name of the rule's function as words."""
+    return str(rule.check.__name__).replace("_", " ")
+
+
+def _page(rule: AnyRule, kind: str) -> str:
+    paragraphs = (inspect.getdoc(rule.check) or rule.why).split("\n\n")
+    what, *why = (" ".join(p.split()) for p in paragraphs)
+    told = list(dict.fromkeys(remedies(rule)))
+    lines = [f"# {rule.code}: {title(rule)}", "", what]
+    lines += [line for text in why for line in ("", text)]
+    lines += ["", "## What it can say", "", *(f"- {o}" for o in outcomes(rule))]
+    lines += ["", "## What to do", ""]
+    lines += [f"- {text}" for text in told] or ["Nothing: it only says what will happen."]
+    lines += ["", "## How it is known", "", _source(rule)]
+    lines += ["", "## See it, and live with it", "", f"    {_command(kind)}"]
+    if kind in ("Spark", "Kafka Streams", "Any engine"):
+        lines += ["", "A finding that somebody lives with is accepted in `headgate.toml`:", ""]
+        lines += ["```toml", "[[accept]]", f'rule = "{rule.code}"']
+        lines += ['reason = "why it does no harm here"', "until = 2027-06-30", "```"]
+    return "\n".join([*lines, "", f"[All rules](README.md) · {kind}"]) + "\n"
+
+
+def _command(kind: str) -> str:
+    return _COMMANDS.get(kind, _STREAMS if kind == "Kafka Streams" else _DIFF)
+
+
+def _source(rule: AnyRule) -> str:
+    if rule.source.startswith("http"):
+        return f"<{rule.source}>"
+    if rule.source != _MEASURED:
+        return f"{rule.source[0].upper()}{rule.source[1:]}."
+    return "Measured: restarts of changed queries on Spark 4.2, many of them on 3.5 and 4.0, too."
+
+
+def outcomes(rule: AnyRule) -> list[str]:
+    """Return what a rule can say, worst first, in words."""
+    effect = getattr(rule, "effect", None)
+    if effect is not None:
+        return [_EFFECTS[effect.name]]
+    if type(rule).__name__ == "OpenRule":
+        return [_OUTCOMES[Outcome.UNKNOWN]]
+    used = {n.attr for f in _functions(rule) for n in ast.walk(f) if _is_of(n, "Outcome")}
+    said = [text for outcome, text in _OUTCOMES.items() if outcome.name in used]
+    grades = {n.attr for f in _functions(rule) for n in ast.walk(f) if _is_of(n, "Severity")}
+    return said + [text for name, text in _SEVERITIES.items() if name in grades]
+
+
+def _is_of(node: ast.AST, enum: str) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == enum
+    )
+
+
+def remedies(rule: AnyRule) -> Iterator[str]:
+    """Yield what a rule says to do, in every case; `...` stands for what the case fills in."""
+    fixed = getattr(rule, "remedy", "")
+    if fixed:
+        yield fixed
+    module = inspect.getmodule(rule.check)
+    for function in _functions(rule):
+        for node in ast.walk(function):
+            if isinstance(node, ast.keyword) and node.arg == "remedy":
+                yield from filter(None, (t.strip() for t in _texts(node.value, module)))
+
+
+def _texts(node: ast.expr, module: ModuleType | None) -> Iterator[str]:
+    """Yield the texts that an expression can be."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.Name(id=name):
+            known = getattr(module, name, None)
+            yield known if isinstance(known, str) else "..."
+        case ast.JoinedStr(values=parts):
+            yield "".join(_part(p, module) for p in parts)
+        case ast.BinOp(left=left, right=right, op=ast.Add()):
+            rights = list(_texts(right, module))
+            yield from (a + b for a in _texts(left, module) for b in rights)
+        case ast.IfExp(body=body, orelse=other):
+            yield from _texts(body, module)
+            yield from _texts(other, module)
+        case _:
+            return
+
+
+def _part(node: ast.expr, module: ModuleType | None) -> str:
+    inner = node.value if isinstance(node, ast.FormattedValue) else node
+    return next(_texts(inner, module), "...") if isinstance(inner, ast.expr) else "..."
+
+
+def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
+    """Return a rule's function and the helpers of its module that it calls, however deep."""
+    module = inspect.getmodule(rule.check)
+    assert module is not None
+    defined = _defined(module)
+    found: dict[str, ast.FunctionDef] = {}
+    waiting = [rule.check.__name__]
+    while waiting:
+        name = waiting.pop(0)
+        if name in defined and name not in found:
+            found[name] = defined[name]
+            waiting += [n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)]
+    return list(found.values())
+
+
+@cache
+def _defined(module: ModuleType) -> dict[str, ast.FunctionDef]:
+    tree = ast.parse(inspect.getsource(module))
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+
+
+def stale(current: dict[str, str]) -> list[str]:
+    """Return the names of pages that are missing, not current, or of no rule any more."""
+    there = {p.name: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.md")}
+    return sorted(n for n in current.keys() | there.keys() if current.get(n) != there.get(n))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or say which are not current."""
+    current = pages()
+    old = stale(current)
+    if arguments == ["--check"]:
+        print("\n".join(old))
+        return 1 if old else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in old:
+        if name in current:
+            (FOLDER / name).write_text(current[name], encoding="utf-8")
+        else:
+            (FOLDER / name).unlink()
+    print(f"{len(current) - 1} rules, {len(old)} pages written or removed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,43 @@
+"""Every rule has a page in docs/rules that says what the rule says: `make docs` writes them."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from headgate.usecases.all_rules import all_rules, rules_by_kind
+
+ROOT = Path(__file__).parents[2]
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("rule_pages", ROOT / "scripts/rule_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SCRIPT = load_script()
+PAGES = SCRIPT.pages()
+
+
+def test_the_pages_are_current():
+    assert SCRIPT.stale(PAGES) == [], "run `make docs`"
+
+
+def test_a_code_is_one_rules():
+    codes = [r.code for r in all_rules()]
+    assert sorted(codes) == sorted(set(codes))
+    assert all(rules_by_kind().values())
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda r: r.code)
+def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule):
+    page = PAGES[f"{rule.code}.md"]
+    said, to_do = page.split("## What it can say")[1].split("## What to do")
+    assert "- `" in said
+    assert "Nothing: it only says" not in to_do or "refuses" not in said
+    assert "## How it is known" in page
+    assert "    headgate " in page
+    words = " ".join(page.split())
+    assert all(sentence in words for sentence in rule.why.split(". ")[:1])
