@@ -34,6 +34,7 @@ def variables(encoding="unsaferow", code="a" * 64, **fields):
         kind=OperatorKind.TRANSFORM_WITH_STATE,
         operator_id=0,
         node="tws",
+        keys=("s0.k",),
         stores=tuple(stores),
         extra={"variables": told, "time_mode": "NoTime"},
     )
