@@ -67,7 +67,8 @@ def shop(broker, topic, produce, unique, tmp_path):
     registry.write_text(
         f'[kafka]\nbootstrap_servers = "{broker}"\n[[pipeline]]\nname = "shop"\n'
         f'engine = "kafka-streams"\ngroup = "{group}"\nevidence = ["{tmp_path}/describe.txt", '
-        f'"{tmp_path}/config.json"]\n'
+        f'"{tmp_path}/config.json"]\n[[pipeline]]\nname = "reader"\n'
+        f'engine = "consumer-group"\ngroup = "{group}"\n'
     )
     return registry, group, orders, totals
 
@@ -89,6 +90,10 @@ def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_a
     assert f"2 offsets that were not read are gone: {orders}-0" in found["RDY110"]
     assert totals in found["RDY054"]
     assert f"Nobody is in the group {group}; its offsets go 7 days" in found["RDY112"]
+    # A plain reader has no topology, and the same positions.
+    plain = check(registry, "reader")
+    assert plain["engine"] == "consumer-group"
+    assert {f["rule"] for f in plain["findings"]} == {"RDY110", "RDY112"}
 
 
 def test_without_a_look_at_kafka_it_is_said(shop):

@@ -57,6 +57,11 @@ def groups(timeout):
     return stateful(operator(OperatorKind.MAP_GROUPS, extra={"timeout": timeout}))
 
 
+def timed(trigger):
+    found = operator(OperatorKind.MAP_GROUPS, extra={"timeout": "ProcessingTimeTimeout"})
+    return stateful(found, trigger={trigger: True})
+
+
 def to(format_, **more):
     return spark(sink=Sink(format=format_, node="sink", **more))
 
@@ -126,6 +131,11 @@ CASES = [
      {}, True),
     ("RDY015", stateful(pinned={"spark.sql.shuffle.partitions": "200"}), {}, False),
     ("RDY015", stateful(), {}, False),
+    ("RDY016", timed("availableNow"), {}, True),
+    ("RDY016", timed("processingTime"), {}, False),
+    ("RDY045", spark(sources=(files(),), settings={f"{S}schemaInference": "true"}), {}, True),
+    ("RDY045", spark(settings={f"{S}schemaInference": "true"}), {}, False),
+    ("RDY030", spark(checkpoint=None, settings={f"{S}checkpointLocation": "/tmp/x"}), {}, True),
     ("RDY020", spark(sources=(kafka(failOnDataLoss="False"),)), {}, True),
     ("RDY020", spark(sources=(kafka(failOnDataLoss="true"),)), {}, False),
     ("RDY020", spark(), {}, False),
@@ -342,6 +352,13 @@ def test_how_much_history_is_gone_is_counted():
     report = check(stateful(BY_KEY), cluster=cluster(WEEK), now=NOW)
     found = next(f for f in report.findings if f.rule == "RDY100")
     assert "7 days" in found.what and "Of 1,000 offsets 100 are gone (10 %)." in found.what
+
+
+def test_state_of_unknown_age_is_a_question():
+    (known,) = check(stateful(BY_KEY), cluster=cluster(WEEK), rules=(RULE["RDY100"],)).findings
+    (open_,) = check(streams(), cluster=cluster(WEEK), rules=(RULE["RDY100"],)).findings
+    assert known.question is None and "the state has no end" in known.what
+    assert open_.question and open_.severity is Severity.LOW
 
 
 def test_a_store_of_an_aggregation_keeps_its_name_and_a_join_can_not():

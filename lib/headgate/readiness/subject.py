@@ -14,6 +14,7 @@ from headgate.model.progress import BatchProgress
 from headgate.model.streams import StreamsApplication
 from headgate.model.version import Source, StatefulOperator, Version
 
+_CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
 _TOLD = frozenset({"settings", "watch", "event-log", "rest"})
 
 
@@ -55,8 +56,8 @@ class Subject:
 
     @property
     def place(self) -> str | None:
-        """Where the query's checkpoint is: as registered, else as the query says."""
-        return self.checkpoint or self.version.checkpoint
+        """Where the query's checkpoint is: as registered, as the query says, or by the session."""
+        return self.checkpoint or self.version.checkpoint or self.setting(_CHECKPOINTS)
 
     @property
     def group(self) -> Group | None:

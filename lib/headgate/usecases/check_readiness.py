@@ -145,6 +145,8 @@ def _unstored(
     """Read a registered pipeline of which no version is stored yet, where no number was asked."""
     if context is None or pipeline is None or _NUMBERED.search(evidence[0]):
         return None
+    if pipeline.engine is Engine.CONSUMER_GROUP:
+        return Version(engine=pipeline.engine, name=pipeline.name)
     with suppress(HeadgateError):
         if pipeline.engine is Engine.KAFKA_STREAMS:
             from headgate.usecases.read_streams import read_streams

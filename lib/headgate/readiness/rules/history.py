@@ -9,7 +9,7 @@ from headgate.model.streams import InternalKind
 from headgate.readiness.bounds import Bound, bound_of, keeps_ms
 from headgate.readiness.report import Severity
 from headgate.readiness.rule import Problem, rule
-from headgate.readiness.rules.internal_topics import retention_ms
+from headgate.readiness.rules.internal_topics import policy_of, retention_ms
 from headgate.readiness.subject import Subject
 from headgate.readiness.words import some, span
 
@@ -24,7 +24,7 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
     """
     if s.cluster is None or not s.has_state:
         return
-    needed = _needed_ms(s)
+    needed, endless = _needed_ms(s), _is_endless(s)
     for name, node in dict(s.inputs()).items():
         topic = s.topic(name)
         if topic is None or not _expires(topic) or _compacted(topic):
@@ -37,11 +37,13 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
             and not topic_is_short(topic)
         ):
             continue
+        reach = f"reaches back {span(needed)}" if needed else "has no end" if endless else ""
         yield Problem(
-            severity=Severity.MEDIUM,
+            severity=Severity.MEDIUM if reach else Severity.LOW,
             where=node,
-            what=f"{name} {_limits(topic)}; the state reaches back "
-            f"{span(needed) if needed else 'further, without an end'}. {_left(topic)}",
+            what=f"{name} {_limits(topic)}; the state {reach or 'may be older'}."
+            + (f" {left}" if (left := _left(topic)) else ""),
+            question=None if reach else "How far back does the state reach?",
             remedy="Raise the topic's retention (or use tiered storage) to what a replay must "
             "reach back, or keep the raw records where a batch can read them (an archive, an "
             "earlier topic): a replay then begins there. What is deleted is gone, so plan changes "
@@ -100,6 +102,15 @@ def _needed_ms(s: Subject) -> int | None:
     if not changelogs or len(spans) < len(changelogs) or None in spans:
         return None
     return max(x for x in spans if x is not None)
+
+
+def _is_endless(s: Subject) -> bool:
+    """Whether state is known to be made of everything that was ever read."""
+    endless = (Bound.GROWS, Bound.KEYS, Bound.ONE, Bound.FUNCTION)
+    if any(bound_of(o, s.version) in endless for o in s.stateful):
+        return True
+    changelogs = [t for t in s.app.internal or () if t.kind is InternalKind.CHANGELOG]
+    return any(policy_of(t) == "compact" for t in changelogs)
 
 
 @rule("RDY101", _KAFKA)

@@ -90,8 +90,9 @@ def _repartition(found: Repartition) -> Problem:
     else:
         how = (
             f'Name what makes it, with the name that it has: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"); an aggregation\'s is called as its store. A join adds its own ending to a name (Joined.as, '
-            "StreamJoined.withName): there, stop the writers and let the topic drain first."
+            f'Repartitioned.as("{base}"); an aggregation\'s is called as its store. A join '
+            "adds its own ending to a name (Joined.as, StreamJoined.withName): there, stop the "
+            "writers and let the topic drain first."
         )
     return Problem(
         severity=Severity.MEDIUM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from headgate.compat.naming import is_file
 from headgate.compat.settings import ANSI, CHECKPOINT_FORMAT, TIME_ZONE
 from headgate.compat.time_zone import reads_time_zone
 from headgate.model.version import Engine
@@ -34,6 +35,7 @@ _MEANING = {
     "spark.sql.storeAssignmentPolicy": "ANSI",
     TIME_ZONE: None,
 }
+_INFERENCE = "spark.sql.streaming.schemaInference"
 _SPECULATION = "spark.speculation"
 _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNORECASE)
 _HEAVY = frozenset({"kafka", "foreach", "foreachBatch"})
@@ -112,6 +114,22 @@ def skips_files(s: Subject) -> Iterator[Problem]:
                 "the next start on.",
                 keeps_state=True,
             )
+
+
+@rule("RDY045", "documentation: Spark SQL, spark.sql.streaming.schemaInference", Engine.SPARK)
+def schema_inferred(s: Subject) -> Iterator[Problem]:
+    """The schema is read off the files that are there when the query starts. A restart over other
+    files gives other columns or types: the state no longer fits, or rows are read as null.
+    """
+    reads_files = next((x for x in s.sources if is_file(x)), None)
+    if reads_files and (s.setting(_INFERENCE) or "").lower() == "true":
+        yield Problem(
+            severity=Severity.MEDIUM,
+            where=reads_files.node,
+            what=f"{_INFERENCE} is true, and the query reads files.",
+            remedy="Give the reader its schema in the query's code, as printSchema shows it today.",
+            keeps_state=True,
+        )
 
 
 @rule("RDY044", "documentation: Spark configuration, speculation; proposal", Engine.SPARK)

@@ -195,6 +195,26 @@ def default_partitions(s: Subject) -> Iterator[Problem]:
         )
 
 
+@rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK)
+def run_without_an_end(s: Subject) -> Iterator[Problem]:
+    """A run of availableNow ends once nothing is left to do, and a timeout in processing time is
+    always yet to come: the run makes empty batches for ever, and the schedule waits for its end.
+    """
+    if not (s.version.trigger or {}).get("availableNow"):
+        return
+    for operator in s.stateful:
+        if str(operator.extra.get("timeout")) == "ProcessingTimeTimeout":
+            yield Problem(
+                severity=Severity.HIGH,
+                where=operator.node,
+                what=f"{_name(operator)} has a timeout in processing time, and the trigger is "
+                "availableNow.",
+                remedy="Run the query with a processingTime trigger, which can be set at any "
+                "restart; or time out by event time, which needs a new checkpoint.",
+                keeps_state=True,
+            )
+
+
 def _name(operator: StatefulOperator) -> str:
     words = {
         OperatorKind.AGGREGATE: "The aggregation",
