@@ -14,6 +14,7 @@ from headgate.compat.streams.rules import (
     stores,
     subtopologies,
     topic_configs,
+    values,
     versions,
     world,
 )
@@ -27,7 +28,7 @@ RULES: tuple[StreamsRule, ...] = (
     world.group_gone,
     world.changelog_gone,
     settings.application_renamed,
-    settings.guarantee_no_longer_known,
+    values.value_not_known,
     partitions.internal_topic_has_other_count,
     partitions.joined_inputs_differ,
     partitions.rows_stay_in_old_partition,

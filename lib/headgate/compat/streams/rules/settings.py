@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.rule import (
-    CONFIG_EXCEPTION,
     STATE_EXCEPTION,
     StreamsComparison,
     streams_rule,
 )
 from headgate.compat.streams.rules.keys import kept
+from headgate.compat.streams.rules.values import GUARANTEES
 from headgate.model.streams import StreamsApplication
 
-_REMOVED_GUARANTEES = ("exactly_once", "exactly_once_beta")
 _SERDES = (
     "default.key.serde",
     "default.value.serde",
@@ -97,7 +96,7 @@ def guarantee_changed(c: StreamsComparison) -> Iterator[Verdict]:
     """Offsets and state are read alike under both guarantees. After an unclean stop exactly_once_v2
     wipes local stores and restores them from the changelogs."""
     old, new = (_guarantee(a) for a in (c.old, c.new))
-    if old != new and new not in _REMOVED_GUARANTEES:
+    if old != new and new in GUARANTEES:
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
@@ -113,24 +112,6 @@ def guarantee_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 def _guarantee(app: StreamsApplication) -> str:
     return app.config.get("processing.guarantee", "at_least_once").lower()
-
-
-@streams_rule("KST073", "Kafka 4.0's upgrade guide, KIP-896")
-def guarantee_no_longer_known(c: StreamsComparison) -> Iterator[Verdict]:
-    """exactly_once and exactly_once_beta were removed in 4.0: the configuration is refused before
-    anything starts."""
-    old, new = (_guarantee(a) for a in (c.old, c.new))
-    if new in _REMOVED_GUARANTEES and old != new:
-        yield Verdict(
-            outcome=Outcome.REFUSES,
-            state_effect=StateEffect.NONE,
-            where=Where(),
-            before=old,
-            after=new,
-            because=f"processing.guarantee is {new}.",
-            error_class=CONFIG_EXCEPTION,
-            remedy="Set exactly_once_v2.",
-        )
 
 
 @streams_rule("KST074")

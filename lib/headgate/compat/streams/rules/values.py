@@ -1,0 +1,47 @@
+"""Values of settings that a configuration refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.rule import CONFIG_EXCEPTION, StreamsComparison, streams_rule
+
+GUARANTEES = ("at_least_once", "exactly_once_v2")
+_VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
+    "processing.guarantee": (GUARANTEES, False),
+    "group.protocol": (("classic", "streams"), True),
+    "dsl.store.format": (("default", "headers"), True),
+    "default.dsl.store": (("rocksDB", "in_memory"), False),
+    "upgrade.from": (("2.4 and later releases, as major.minor",), False),
+}
+"""What StreamsConfig 4.3.1 takes, and whether in any case of letters."""
+_RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
+
+
+@streams_rule("KST073")
+def value_not_known(c: StreamsComparison) -> Iterator[Verdict]:
+    """StreamsConfig knows a few values of this setting and refuses any other before it starts;
+    exactly_once and exactly_once_beta went with 4.0, and old releases in upgrade.from as well."""
+    for key, (values, folds) in _VALUES.items():
+        old, new = c.setting(key)
+        if new is None or new == old or _is_known(key, new, values, folds):
+            continue
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            state_effect=StateEffect.NONE,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"{key} is {new}.",
+            error_class=CONFIG_EXCEPTION,
+            remedy=f"Set {key} to one of {', '.join(values)}.",
+        )
+
+
+def _is_known(key: str, value: str, values: tuple[str, ...], folds: bool) -> bool:
+    if key == "upgrade.from":
+        return _RELEASE.fullmatch(value) is not None
+    return (value.lower() if folds else value) in values
