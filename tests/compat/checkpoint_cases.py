@@ -3,7 +3,7 @@
 from headgate.compat.report import Outcome
 from headgate.model.version import Fault, FaultKind, Progress, Sink
 
-from .build import aggregate, files, kafka, store, version
+from .build import S, aggregate, files, kafka, store, version
 
 R, W, U, OK = Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -17,6 +17,11 @@ def broken(kind, *operators, **more):
     """Return a version of which the checkpoint has a fault, with a count unless told otherwise."""
     fault = Fault(kind=kind, what="Something is missing.")
     return version(*(operators or (aggregate(),)), faults=(fault,), **more)
+
+
+def unverified(key):
+    """Return a session that switches one of Spark's own checks off."""
+    return version(aggregate(), settings={S + key: "false"})
 
 
 def split(stored, pinned):
@@ -35,6 +40,12 @@ CASES = {
     "CKP001": [
         (broken(FaultKind.NO_METADATA), PLAIN, None, R),
         (broken(FaultKind.NO_METADATA, engine_version="4.0.2"), PLAIN, None, OK),
+        (
+            broken(FaultKind.NO_METADATA),
+            unverified("checkpoint.verifyMetadataExists.enabled"),
+            None,
+            OK,
+        ),
         (PLAIN, broken(FaultKind.NO_METADATA), None, None),
     ],
     "CKP002": [(broken(FaultKind.NO_PREDECESSOR), PLAIN, None, R), (PLAIN, PLAIN, None, None)],
@@ -44,6 +55,12 @@ CASES = {
     ],
     "CKP004": [
         (broken(FaultKind.NO_OFFSETS), PLAIN, None, R),
+        (
+            broken(FaultKind.NO_OFFSETS, progress=LOGLESS),
+            unverified("verifyCheckpointDirectoryEmptyOnStart"),
+            None,
+            OK,
+        ),
         (broken(FaultKind.NO_OFFSETS, engine_version="4.0.2"), PLAIN, None, R),
         (broken(FaultKind.NO_OFFSETS, engine_version="4.0.2", progress=LOGLESS), PLAIN, None, OK),
         (PLAIN, PLAIN, None, None),

@@ -372,10 +372,10 @@ CASES = {
     ),
     "CFG009": (PLAIN, settings(minBatchesToRetain="2"), R, PLAIN),
     "CFG011": (
-        DATES,
-        replace(DATES, settings={"spark.sql.legacy.timeParserPolicy": "LEGACY"}),
+        version(DATES),
+        version(DATES, settings={"spark.sql.legacy.timeParserPolicy": "LEGACY"}),
         U,
-        replace(DATES, settings={ZONE: "UTC"}),
+        version(DATES, settings={ZONE: "UTC"}),
     ),
     "CFG010": (PLAIN, settings(queryEvolution__enableSinkEvolution="true"), U, PLAIN),
     "GRP001": (version(GROUPS), version(replace(GROUPS, keys=("s0.v",))), W, version(GROUPS)),

@@ -11,6 +11,8 @@ from headgate.compat.source_pairs import had_data
 from headgate.model.version import Fault, FaultKind, Sink
 
 _RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
+_VERIFY_METADATA = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"
+_VERIFY_EMPTY = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 
@@ -22,7 +24,7 @@ def metadata_missing(c: Comparison) -> Iterator[Verdict]:
     one, and the query has another id from then on.
     """
     for fault in _of(c, FaultKind.NO_METADATA):
-        refused = c.spark.at_least(4, 2)
+        refused = c.spark.at_least(4, 2) and not _is_off(c, _VERIFY_METADATA)
         yield Verdict(
             outcome=Outcome.REFUSES if refused else Outcome.RESUMES,
             state_effect=None if refused else StateEffect.EXACT,
@@ -65,7 +67,7 @@ def offsets_missing(c: Comparison) -> Iterator[Verdict]:
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
     for fault in _of(c, FaultKind.NO_OFFSETS):
-        if c.before.stateful and c.spark.at_least(4, 1):
+        if c.before.stateful and c.spark.at_least(4, 1) and not _is_off(c, _VERIFY_EMPTY):
             yield _refused(fault, "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY", _EMPTY)
         elif committed:
             yield _refused(fault, "CONCURRENT_STREAM_LOG_UPDATE", _EMPTY)
@@ -193,6 +195,10 @@ def sink_is_ahead(c: Comparison) -> Iterator[Verdict]:
 
 def _of(c: Comparison, kind: FaultKind) -> list[Fault]:
     return [f for f in c.before.faults if f.kind is kind]
+
+
+def _is_off(c: Comparison, key: str) -> bool:
+    return (c.after.settings.get(key) or "true").lower() == "false"
 
 
 def _refused(fault: Fault, error_class: str, remedy: str) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.rules.semantics import changes_meaning
 from headgate.compat.settings import (
     ANSI,
     CHECKPOINT_FORMAT,
@@ -94,20 +95,30 @@ def offset_log_format(c: Comparison) -> Iterator[Verdict]:
 
 @rule("CFG005")
 def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
-    """The format of state checkpoints is not pinned, and neither can read the other's files."""
+    """The format of state checkpoints is not pinned, and neither can read the other's files.
+
+    Format 2 gives them ids, which only RocksDB's provider can.
+    """
     old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
     provider = c.before.pinned.get(PROVIDER, effective(c.before, PROVIDER) or "")
-    if old == new or not c.is_stateful or "RocksDB" not in provider:
+    if old == new or not c.is_stateful or not c.spark.at_least(4, 0):
         return
-    condition = "CANNOT_LOAD_STATE_STORE" if old == "2" else "CANNOT_WRITE_STATE_STORE"
-    yield Verdict(
-        outcome=Outcome.REFUSES,
-        before=old,
-        after=new,
-        because=f"{CHECKPOINT_FORMAT} changed.",
-        error_class=condition if c.spark.at_least(4, 2) else "INVALID_LOG_VERSION",
-        remedy="Set it back to what the checkpoint was written with.",
-    )
+    if "HDFSBacked" in provider:
+        condition = "STATE_STORE_CHECKPOINT_IDS_NOT_SUPPORTED" if new == "2" else None
+    elif "RocksDB" in provider:
+        condition = "CANNOT_LOAD_STATE_STORE" if old == "2" else "CANNOT_WRITE_STATE_STORE"
+        condition = condition if c.spark.at_least(4, 2) else "INVALID_LOG_VERSION"
+    else:
+        condition = None
+    if condition:
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            before=old,
+            after=new,
+            because=f"{CHECKPOINT_FORMAT} changed.",
+            error_class=condition,
+            remedy="Set it back to what the checkpoint was written with.",
+        )
 
 
 @rule("CFG006")
@@ -197,6 +208,8 @@ def other_setting(c: Comparison) -> Iterator[Verdict]:
     """This setting is not recorded in the checkpoint; it takes effect and leaves state alone."""
     for key, (old, new) in differing(c).items():
         if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
+            continue
+        if changes_meaning(key):
             continue
         yield Verdict(
             outcome=Outcome.RESUMES,
