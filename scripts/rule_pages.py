@@ -95,7 +95,7 @@ def _page(rule: AnyRule, kind: str) -> str:
     lines += [f"- {text}" for text in told] or ["Nothing: it only says what will happen."]
     lines += ["", "## How it is known", "", _source(rule)]
     lines += ["", "## See it, and live with it", "", f"    {_command(kind)}"]
-    if kind in ("Spark", "Kafka Streams", "Any engine"):
+    if kind in ("Spark", "Kafka Streams", "Any engine", "Readiness"):
         lines += ["", "A finding that somebody lives with is accepted in `headgate.toml`:", ""]
         lines += ["```toml", "[[accept]]", f'rule = "{rule.code}"']
         lines += ['reason = "why it does no harm here"', "until = 2027-06-30", "```"]

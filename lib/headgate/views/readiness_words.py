@@ -21,7 +21,8 @@ def headline(report: ReadinessReport) -> str:
     counts = Counter(f.severity for f in report.findings if f.accepted is None)
     accepted = sum(f.accepted is not None for f in report.findings)
     parts = [f"{counts[s]} {s.word}" for s in sorted(Severity, reverse=True) if counts[s]]
-    said = f"{', '.join(parts)}." if parts else "Nothing that these rules would mend."
+    none = "Nothing found in what could be looked at." if report.warnings else "Nothing found."
+    said = f"{', '.join(parts)}." if parts else none
     return f"{said} {accepted} accepted." if accepted else said
 
 
