@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from headgate.compat.other_engines import half_read
-from headgate.compat.report import Outcome, Report
+from headgate.compat.report import Finding, Outcome, Report, Rollback
 from headgate.model.version import Version
+
+# How readers say that a plan or a description goes on where its text ends.
+_CUT = re.compile(
+    r"ends in the middle|is not whole|is missing|begins in the middle|line \d+ is cut"
+    r"|may be missing"
+)
+_SESSION = "EVD001"
+"""What a session said itself needs no plan."""
 
 
 def with_readers_warnings(report: Report, before: Version, after: Version) -> Report:
     """Return the report with the readers' warnings, and `unknown` where they leave nothing safe.
 
-    What was read proves a refusal or a wrong result all the same; that nothing is wrong it proves
-    only if everything was read.
+    That nothing is wrong is proven only by what was read as a whole. A refusal or a wrong result
+    is proven by what is there, unless the plan was cut off: then what seems to be missing, or to
+    be another, may stand in the rest.
     """
     said = tuple(dict.fromkeys((*report.warnings, *_said(before, after))))
     told = replace(report, warnings=said)
-    if report.outcome > Outcome.NO_EFFECT:
+    questions = tuple(half_read.run(before, after))
+    if not questions or (report.outcome > Outcome.NO_EFFECT and not _is_cut(before, after)):
         return told
-    return replace(told, findings=(*half_read.run(before, after), *report.findings))
+    findings = (*questions, *report.findings)
+    if _is_cut(before, after):
+        findings = tuple(_weakened(f, questions[0]) for f in findings)
+    return replace(told, findings=tuple(sorted(findings, key=lambda f: -f.outcome)))
+
+
+def _is_cut(*versions: Version) -> bool:
+    return any(_CUT.search(w) for v in versions for w in v.warnings)
+
+
+def _weakened(finding: Finding, question: Finding) -> Finding:
+    """Return a harmful finding as one that can't be told."""
+    if finding.outcome <= Outcome.UNKNOWN or finding.rule == _SESSION:
+        return finding
+    return replace(
+        finding,
+        outcome=Outcome.UNKNOWN,
+        question=finding.question or question.question,
+        error_class=None,
+        rollback=Rollback.UNKNOWN,
+    )
 
 
 def _said(before: Version, after: Version) -> Iterator[str]:

@@ -174,7 +174,8 @@ def _is_partial(
     plans: Sequence[Plan], reported: object, checkpoint: Checkpoint, session: Session
 ) -> bool:
     """Whether no plan is whole, and nothing else counts sources and operators."""
-    if not plans or any(p.is_whole for p in plans):
+    # A parsed plan is what was written, before names were looked up: it proves nothing alone.
+    if not plans or any(p.is_whole and p.form != "parsed" for p in plans):
         return False
     sources = (reported, checkpoint.sources, session.sources)
     operators = (checkpoint.operators, session.operators)
