@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.jobs.engine_refusal import java_error
+
 # Batches start at once and then at multiples of this: the next one is in 33,000 years.
 _FAR_MS = 10**15
 _POLL_S = 0.05
@@ -39,6 +41,8 @@ def first_trigger(writer: Any, checkpoint: str, *, deadline: float) -> Triggered
     try:
         query = java.start()
     except Exception as error:
+        if java_error(error) is None:
+            raise
         return Triggered(error=error, at_start=True)
     try:
         while query.isActive() and not len(query.recentProgress()):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.jobs import batch_log
-from headgate.jobs.engine_refusal import Refusal, refusal_of
+from headgate.jobs.engine_refusal import Refusal, java_error, refusal_of
 from headgate.jobs.one_trigger import StillRunningError, Triggered, first_trigger, is_continuous
 from headgate.jobs.replaced_sink import ReplacedSink, columns
 from headgate.jobs.state_rows import state_rows
@@ -122,9 +122,9 @@ class _Rehearsal:
         try:
             self.sink.check()
             triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
-        except StillRunningError:
-            raise
         except Exception as error:
+            if java_error(error) is None:
+                raise  # ours, or a time that is over
             triggered = Triggered(error=error, at_start=True)
         if triggered.error is not None:
             return self._refused(triggered)
@@ -137,9 +137,14 @@ class _Rehearsal:
         progress = next((p for p in triggered.progress if p["batchId"] == number), {})
         rows = self.sink.rows(number, is_only=not self.batches)
         self.rows += rows or ()
-        told = {"rows_in": int(progress.get("numInputRows", 0))}
-        told |= {"rows_out": len(rows) if rows is not None else None}
-        self.batches.append({"number": number, "kind": kind, **told})
+        self.batches.append(
+            {
+                "number": number,
+                "kind": kind,
+                "rows_in": int(progress.get("numInputRows", 0)),
+                "rows_out": None if rows is None else len(rows),
+            }
+        )
 
     def _refused(self, triggered: Triggered) -> dict[str, Any]:
         found = refusal_of(self.sink.error or triggered.error)
@@ -192,12 +197,10 @@ class _Rehearsal:
         return [s | {"memory": memory.get(s["operator_id"])} for s in found.values()]
 
     def _memory(self) -> dict[int, int]:
-        """Return bytes by operator: progress lists them from the source on, ids count back."""
-        operators = next(
-            (p["stateOperators"] for p in self.progress[::-1] if p["stateOperators"]), []
-        )
-        last = len(operators) - 1
-        return {last - i: int(o["memoryUsedBytes"]) for i, o in enumerate(operators)}
+        """Return bytes by operator: progress lists them in the order of their ids."""
+        told = [p["stateOperators"] for p in self.progress if p["stateOperators"]]
+        operators: list[dict[str, Any]] = told[-1] if told else []
+        return {i: int(o["memoryUsedBytes"]) for i, o in enumerate(operators)}
 
 
 def _around(refusal: Refusal) -> str:

@@ -48,10 +48,9 @@ class ReplacedSink:
         if self.kind != "kafka":
             return
         jvm = self.writer._spark._jvm
-        options = jvm.java.util.HashMap()
         topic = jvm.scala.Option.apply(self._options.get("topic"))
         columns = self.writer._df._jdf.queryExecution().analyzed().output()
-        companion(jvm, _KAFKA_WRITER).validateQuery(columns, options, topic)
+        companion(jvm, _KAFKA_WRITER).validateQuery(columns, topic)
 
     def rows(self, batch: int, is_only: bool) -> list[str] | None:
         """Return the rows of a batch as JSON, None where they can't be told.
