@@ -8,6 +8,7 @@ from headgate.compat.changes import changes
 from headgate.compat.match import match_nodes
 from headgate.compat.renames import Renames
 from headgate.compat.report import Finding, Report
+from headgate.compat.streams.pairs import meaning
 from headgate.compat.streams.rule import StreamsComparison, StreamsRule
 from headgate.compat.streams.rules import RULES
 from headgate.compat.streams.upgrade import way_of_upgrade
@@ -76,5 +77,20 @@ def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
     for side, app in (("old", c.old), ("new", c.new)):
         if not app.config:
             yield f"The {side} version's configuration is not in the evidence."
+    if names := _alike(c):
+        yield (
+            f"{names} do the same under generated names: that they changed places would be "
+            "seen nowhere. Name them."
+        )
     if not c.after.engine_version:
         yield f"No evidence names the version of Kafka Streams; judged by what {MEASURED_ON} does."
+
+
+def _alike(c: StreamsComparison) -> str:
+    """Return stores with generated names that nothing but their numbers tells apart."""
+    found: dict[object, list[str]] = {}
+    for store in c.new.stores:
+        what = meaning(c.flow_after, store)
+        if what is not None and store.is_generated and not store.is_global:
+            found.setdefault(what.whole, []).append(store.name)
+    return "; ".join(" and ".join(names) for names in found.values() if len(names) > 1)
