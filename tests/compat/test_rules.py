@@ -157,6 +157,30 @@ CASES = {
         sources(files(0, "file:///a/")),
     ),
     "FIL004": (sources(files(0, "/a")), sources(files(0, "/a/*")), R, sources(files(0, "/a"))),
+    "FIL005": (
+        sources(files()),
+        sources(files(options={"fileNameOnly": "true"})),
+        U,
+        sources(files(options={"fileNameOnly": "false"})),
+    ),
+    "FIL006": (
+        sources(files()),
+        sources(files(options={"cleanSource": "archive"})),
+        X,
+        sources(files(options={"cleanSource": "archive", "sourceArchiveDir": "/done"})),
+    ),
+    "KAF006": (
+        sources(kafka(offsets={"orders": {"0": 5, "1": 5}})),
+        sources(kafka(options={"assign": '{"orders": [0]}'})),
+        X,
+        sources(kafka(options={"assign": '{"orders": [0, 1]}'})),
+    ),
+    "MOD004": (
+        version(output_mode="append"),
+        version(sink=JSON_SINK, output_mode="update"),
+        X,
+        version(sink=JSON_SINK, output_mode="append"),
+    ),
     "KAF001": (sources(kafka()), sources(kafka(topics=("other",))), X, sources(kafka())),
     "KAF002": (
         sources(kafka(0, ("a",)), kafka(1, ("b",))),
@@ -323,7 +347,7 @@ CASES = {
     "SNK005": (
         version(sink=JSON_SINK),
         version(sink=replace(JSON_SINK, format="parquet")),
-        U,
+        W,
         version(sink=JSON_SINK),
     ),
     "SNK006": (replace(PLAIN, sink=None), version(aggregate(), sink=JSON_SINK), U, PLAIN),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import covers, is_file, location
+from headgate.compat.naming import covers, is_file, location, option
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import had_data, judged_pairs
@@ -99,6 +99,42 @@ def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
             rollback=Rollback.UNKNOWN,
             remedy=_REMEDY,
         )
+
+
+@rule("FIL005", "Spark's guide: file source options; not measured")
+def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
+    """With fileNameOnly a file counts as read when one of its name was read, in any folder."""
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        old, new = ((option(s, "fileNameOnly") or "").lower() for s in (pair.before, pair.after))
+        if new == "true" and old != "true" and is_file(pair.before) and is_file(pair.after):
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                where=pair.where,
+                before=old or None,
+                after=new,
+                because="fileNameOnly is on from now on.",
+                question="Do new files bear names that files in other folders have had?",
+                remedy="Leave it off, or make the names unique.",
+            )
+
+
+@rule("FIL006", "FileStreamOptions; not measured")
+def archive_without_a_place(c: Comparison) -> Iterator[Verdict]:
+    """To archive files that were read Spark needs to know where to, and refuses at the start."""
+    for pair in judged_pairs(c):
+        assert pair.before and pair.after
+        archives = (option(pair.after, "cleanSource") or "").lower() == "archive"
+        if archives and is_file(pair.after) and not option(pair.after, "sourceArchiveDir"):
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=option(pair.before, "cleanSource"),
+                after="archive",
+                because="cleanSource is archive, and sourceArchiveDir is not set.",
+                error_class="IllegalArgumentException",
+                remedy="Set sourceArchiveDir to a folder that the source's path does not match.",
+            )
 
 
 def _moved(c: Comparison) -> Iterator[SourcePair]:

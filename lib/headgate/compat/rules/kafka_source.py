@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from headgate.compat.match import SourcePair
 from headgate.compat.naming import loses_data_silently, option
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.subscriptions import kafka_pairs, known_topics, subscribes
+from headgate.compat.subscriptions import (
+    kafka_pairs,
+    known_topics,
+    logged_offsets,
+    subscribes,
+)
 from headgate.model.version import Source, Version
 
 _STARTING = (
@@ -77,7 +83,8 @@ def topic_gone_silently(c: Comparison) -> Iterator[Verdict]:
 def topic_added(c: Comparison) -> Iterator[Verdict]:
     """A topic that the offset log does not know is read from its earliest offset.
 
-    startingOffsets does not apply. Going back to the old version is refused until the new topic
+    startingOffsets does not apply. Where that offset is not 0 any more it counts as data loss, and
+    is refused (WLD006). Going back to the old version is refused until the new topic
     is taken out of the offset log, or failOnDataLoss is off.
     """
     for pair in kafka_pairs(c):
@@ -135,6 +142,46 @@ def other_cluster(c: Comparison) -> Iterator[Verdict]:
                 rollback=Rollback.UNKNOWN,
                 remedy="For another cluster start from an empty checkpoint.",
             )
+
+
+@rule("KAF006", "ConsumerStrategy and KafkaOffsetReader; not measured with `assign`")
+def assigned_partitions(c: Comparison) -> Iterator[Verdict]:
+    """Offsets are kept by partition, and `assign` names each of them.
+
+    A partition that is not assigned any more is data loss, as a topic is that is gone; one that
+    is new is read from its earliest offset.
+    """
+    for pair in kafka_pairs(c):
+        assert pair.before and pair.after
+        known, now = logged_offsets(pair.before), _assigned(pair.after)
+        if not known or now is None:
+            continue
+        old = {(t, p) for t, parts in known.items() for p in parts if t in now}
+        new = {(t, p) for t, parts in now.items() for p in parts}
+        lost = sorted(f"{t}-{p}" for t, p in old - new)
+        silent = loses_data_silently(pair.after)
+        if lost or new - old:
+            yield Verdict(
+                outcome=Outcome.REFUSES if lost and not silent else Outcome.RESUMES,
+                state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
+                where=pair.where,
+                before=sorted(f"{t}-{p}" for t, p in old),
+                after=sorted(f"{t}-{p}" for t, p in new),
+                because=f"{', '.join(lost)} is not read any more." if lost else "",
+                error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
+                rollback=Rollback.REPAIRABLE,
+                remedy=_POISONED,
+            )
+
+
+def _assigned(source: Source) -> dict[str, set[int]] | None:
+    """Return what `assign` names, {topic: partitions}; None where a source subscribes."""
+    text = option(source, "assign")
+    try:
+        found = json.loads(text) if text else None
+        return {t: {int(p) for p in parts} for t, parts in found.items()} if found else None
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 def _gone(c: Comparison) -> Iterator[tuple[SourcePair, list[str]]]:

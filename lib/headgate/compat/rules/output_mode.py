@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.naming import FILE_FORMATS
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.timing import AGGREGATES, keyed_by_time, output_mode
@@ -34,6 +35,23 @@ def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
         error_class=c.spark.condition(error),
         remedy="Choose a mode that the operators support, or add the watermark.",
         scenario="offline-upgrade",
+    )
+
+
+@rule("MOD004", _CHECKER)
+def mode_not_supported_by_sink(c: Comparison) -> Iterator[Verdict]:
+    """A file sink appends and does nothing else; Spark's analysis refuses other modes."""
+    sink, mode = c.after.sink, output_mode(c.after)
+    if sink is None or mode in (None, "append") or (sink.format or "").lower() not in FILE_FORMATS:
+        return
+    yield Verdict(
+        outcome=Outcome.REFUSES,
+        where=_where(c),
+        before=output_mode(c.before),
+        after=mode,
+        because=f"The sink writes files ({sink.format}), in {mode} mode.",
+        error_class=c.spark.condition(_MODE_ERROR),
+        remedy="Use append mode, or foreachBatch.",
     )
 
 

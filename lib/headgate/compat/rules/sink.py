@@ -120,20 +120,24 @@ def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
     )
 
 
-@rule("SNK005", "not measured")
+@rule("SNK005", "the formats' readers; not measured")
 def file_format(c: Comparison) -> Iterator[Verdict]:
     """A directory that holds files of two formats can be read as neither."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return
     old, new = both
-    if old.format != new.format and _path(old) == _path(new):
+    formats = {(old.format or "").lower(), (new.format or "").lower()}
+    if len(formats) > 1 and _path(old) == _path(new):
+        # A plan says `file` of every format.
+        known = "file" not in formats
         yield Verdict(
-            outcome=Outcome.UNKNOWN,
+            outcome=Outcome.SILENTLY_WRONG if known else Outcome.UNKNOWN,
+            state_effect=StateEffect.NONE if known else None,
             where=_where(c),
             before=_describe(old),
             after=_describe(new),
-            question="Who reads this directory, and can they read both formats?",
+            question=None if known else "Which format did the old version write to this directory?",
             rollback=Rollback.SAFE,
             remedy="Write to a new directory with a new checkpoint.",
         )
