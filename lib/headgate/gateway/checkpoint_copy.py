@@ -132,16 +132,17 @@ def _writing(target: Path) -> Iterator[Callable[[bytes], object]]:
     """Open a file of the copy and yield what writes into it."""
 
     def write(block: bytes) -> None:
+        rest = memoryview(block)
         try:
-            opened.write(block)
-            # Not only at the end: a full disk is said of this file.
-            opened.flush()
+            while rest:
+                rest = rest[opened.write(rest) :]
         except OSError as error:
             raise _failed(target, error) from error
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        opened = target.open("wb")
+        # Without a buffer: what a full disk says is said of this write, and not again at the end.
+        opened = target.open("wb", buffering=0)
     except OSError as error:
         raise _failed(target, error) from error
     with opened:
