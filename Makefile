@@ -5,7 +5,7 @@ BIN := .venv/bin
 # What needs a server, Spark or a browser runs one after the other, everything else at once.
 REAL := kafka or spark or browser or stack or remote
 
-.PHONY: run test test-fast check docs score bench setup
+.PHONY: run test test-fast check docs score rehearse-all bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -37,6 +37,10 @@ docs: ## write the rules' pages in docs/rules
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases
 	$(SETUP) python
 	@exec $(BIN)/python scripts/score.py --headgate $(BIN)/headgate --list tests/cases $(ARGS)
+
+rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes docs/rehearsal_agreement.md
+	$(SETUP) python jars
+	@exec $(BIN)/python scripts/rehearse_corpus.py --table docs/rehearsal_agreement.md $(ARGS)
 
 bench: ## measure against the peers; writes bench/RESULTS.md (one subject: ARGS=event_log)
 	$(SETUP) python jars
