@@ -110,6 +110,10 @@ def test_without_a_version_or_a_plan_it_is_unknown():
         assert read.certainty is Certainty.UNKNOWN
 
 
+def test_a_plan_whose_expressions_are_not_known_proves_nothing():
+    assert reading("k", {}) is Certainty.UNKNOWN
+
+
 def test_a_query_that_spark_ran_reads_what_its_plan_says():
     ran = read_version([str(CASES / "kafka_topic_change/before")])
     (topic,) = ran.sources[0].topics

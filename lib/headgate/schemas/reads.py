@@ -102,7 +102,8 @@ def topic_use(
     sources = [s for s in version.sources or () if _reads(s, topic)]
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):
-        return _blind(pipeline, "its evidence holds no plan")
+        words = "its evidence holds no plan"
+        return _blind(pipeline, "its plan reads it as a table" if has_plan else words)
     return _used(pipeline, version, sources, column)
 
 
@@ -132,9 +133,10 @@ def _used(pipeline: str, version: Version, sources: list[Source], column: str) -
     read: dict[str, list[str]] = {}
     parsed: set[str] = set()
     whole: dict[str, None] = {}
-    blind = ""
+    blind, is_named = "", False
     ends = _ends(version.topology)
     for node, name, text in _expressions(version):
+        is_named = is_named or any(f"s{s.position}." in text for s in sources)
         if "sha256:" in text:
             blind = "an expression of its plan is too long to be kept"
         for usage in usages(text, names):
@@ -147,9 +149,10 @@ def _used(pipeline: str, version: Version, sources: list[Source], column: str) -
     for source in sources:
         if source.node in ends:
             whole[_shown(version, source.node)] = None
-    return TopicUse(
-        pipeline, {p: tuple(n) for p, n in read.items()}, frozenset(parsed), tuple(whole), blind
-    )
+    if not (is_named or whole or blind):
+        blind = "its plan names no column of it"
+    found = {p: tuple(n) for p, n in read.items()}
+    return TopicUse(pipeline, found, frozenset(parsed), tuple(whole), blind)
 
 
 def _shown(version: Version, node: str | None) -> str:
