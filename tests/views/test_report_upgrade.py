@@ -1,0 +1,42 @@
+"""The way of an upgrade stands in every form of a comparison, and in the line on top."""
+
+import pytest
+from rich.console import Console
+
+from headgate.compat.report import Report, Upgrade, UpgradeWay
+from headgate.views.report_json import report_json
+from headgate.views.report_markdown import report_markdown
+from headgate.views.report_text import report_text
+from headgate.views.report_upgrade import HEADLINES
+from headgate.views.verdict import verdict
+
+STEPS = ("Stop all instances.", "Start the new version.")
+
+
+def report(way: UpgradeWay) -> Report:
+    return Report(upgrade=Upgrade(way, STEPS, "The sub-topologies differ."))
+
+
+@pytest.mark.parametrize("way", UpgradeWay)
+def test_every_form_names_the_way_and_its_steps_in_order(way):
+    console = Console(width=200, record=True, file=None, quiet=False)
+    with console.capture() as shown:
+        console.print(report_text(report(way)))
+    for text in (shown.get(), report_markdown(report(way))):
+        assert HEADLINES[way] in text
+        assert text.index(f"1. {STEPS[0]}") < text.index(f"2. {STEPS[1]}")
+    assert report_json(report(way))["upgrade"] == {
+        "way": way.value,
+        "steps": list(STEPS),
+        "why": "The sub-topologies differ.",
+    }
+
+
+def test_the_line_on_top_says_the_way_unless_a_question_is_open():
+    said = {way: verdict(report(way)).sentence for way in UpgradeWay}
+    assert all((HEADLINES[w] in s) is (w is not UpgradeWay.UNKNOWN) for w, s in said.items())
+
+
+def test_an_engine_with_one_way_says_none():
+    assert report_json(Report())["upgrade"] is None
+    assert "###" not in report_markdown(Report())
