@@ -63,7 +63,76 @@ def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
 def offsets_missing(c: Comparison) -> Iterator[Verdict]:
     """Without offsets a query begins at batch 0, and what later batches left is in its way.
 
-    From 4.1 on Spark refuses state that is there already; before, it was written over.
+    A commit of an earlier batch fails an assertion. From 4.1 on Spark refuses state that is there
+    already; before, it was written over.
+    """
+    committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
+    for fault in _of(c, FaultKind.NO_OFFSETS):
+        if committed:
+            yield _refused(fault, "AssertionError", _EMPTY)
+        elif c.before.stateful and c.spark.at_least(4, 1) and not _is_off(c, _VERIFY_EMPTY):
+            yield _refused(fault, "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY", _EMPTY)
+        else:
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.LOST,
+                because=f"{fault.what} The query begins anew, with empty state.",
+            )
+
+
+_EMPTY = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
+_MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
+
+
+@rule("CKP001")
+def metadata_missing(c: Comparison) -> Iterator[Verdict]:
+    """The file `metadata` holds the query's id.
+
+    Spark 4.2 refuses a checkpoint that has batches and no such file; older versions write a new
+    one, and the query has another id from then on.
+    """
+    for fault in _of(c, FaultKind.NO_METADATA):
+        refused = c.spark.at_least(4, 2) and not _is_off(c, _VERIFY_METADATA)
+        yield Verdict(
+            outcome=Outcome.REFUSES if refused else Outcome.RESUMES,
+            state_effect=None if refused else StateEffect.EXACT,
+            because=fault.what,
+            error_class="STREAMING_CHECKPOINT_MISSING_METADATA_FILE" if refused else None,
+            rollback=Rollback.REPAIRABLE if refused else Rollback.SAFE,
+            remedy='Write the old id back: {"id":"..."}, as progress and logs show it.',
+        )
+
+
+@rule("CKP002")
+def predecessor_missing(c: Comparison) -> Iterator[Verdict]:
+    """On a restart Spark reads the newest entry of the offset log and the one before it.
+
+    So the oldest batch that is kept can't be gone back to.
+    """
+    for fault in _of(c, FaultKind.NO_PREDECESSOR):
+        yield _refused(fault, "IllegalStateException", "Restore the missing file. " + _RESTORE)
+
+
+@rule("CKP003")
+def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
+    """The newest batch in `offsets` is run and written again; then its commit is there already.
+
+    Spark takes that for a second query on the same checkpoint.
+    """
+    for fault in _of(c, FaultKind.COMMIT_WITHOUT_OFFSETS):
+        yield _refused(
+            fault,
+            "CONCURRENT_STREAM_LOG_UPDATE",
+            "Delete the commits from the newest batch in `offsets` on, too.",
+        )
+
+
+@rule("CKP004")
+def offsets_missing(c: Comparison) -> Iterator[Verdict]:
+    """Without offsets a query begins at batch 0, and what later batches left is in its way.
+
+    A commit of an earlier batch fails an assertion. From 4.1 on Spark refuses state that is there
+    already; before, it was written over.
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
     for fault in _of(c, FaultKind.NO_OFFSETS):
@@ -169,7 +238,10 @@ def offsets_edited(c: Comparison) -> Iterator[Verdict]:
 
 @rule("CKP009")
 def log_unreadable(c: Comparison) -> Iterator[Verdict]:
-    """A restart begins with the newest entries of both logs, and fails where one is no entry."""
+    """A restart begins with the newest entries of both logs, and fails where one is no entry.
+
+    One that breaks off in the middle of its JSON fails in the JSON reader.
+    """
     for fault in _of(c, FaultKind.UNREADABLE)[:1]:
         yield _refused(fault, "IllegalStateException", "Delete the broken file, if no batch was "
                        "done after it. " + _RESTORE)  # fmt: skip
