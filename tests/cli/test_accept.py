@@ -1,4 +1,4 @@
-"""Acceptances in headgate.toml: what they let through, and what is said of those that don't hold."""
+"""Acceptances in headgate.toml: what they let through, and what is said of the others."""
 
 import json
 from pathlib import Path
@@ -103,7 +103,10 @@ def test_every_writing_shows_it(tmp_path):
         (['reason = "r"', "until = 2999-01-01"], "needs `rule`"),
         (['rule = "A"', 'reason = "r"', 'until = "soon"'], "must be a date"),
         (['rule = "A"', 'reason = "r"', "until = 3"], "must be a date"),
-        (['rule = "A"', 'reason = "r"', "until = 2999-01-01", 'were = "x"'], "did you mean 'where'"),
+        (
+            ['rule = "A"', 'reason = "r"', "until = 2999-01-01", 'were = "x"'],
+            "did you mean 'where'",
+        ),
     ],
 )
 def test_a_wrong_table_is_one_sentence_with_its_line(tmp_path, lines, said):

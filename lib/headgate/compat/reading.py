@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from headgate.compat.other_engines import half_read
 from headgate.compat.report import Finding, Outcome, Report, Rollback
+from headgate.compat.strangers import strangers
 from headgate.model.version import Version
 
 # How readers say that a plan or a description goes on where its text ends.
@@ -26,7 +27,9 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
     is proven by what is there, unless the plan was cut off: then what seems to be missing, or to
     be another, may stand in the rest.
     """
-    said = tuple(dict.fromkeys((*report.warnings, *_said(before, after))))
+    said = tuple(
+        dict.fromkeys((*strangers(before, after), *report.warnings, *_said(before, after)))
+    )
     told = replace(report, warnings=said)
     questions = tuple(half_read.run(before, after))
     if not questions or (report.outcome > Outcome.NO_EFFECT and not _is_cut(before, after)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
@@ -13,6 +14,8 @@ from headgate.parse.version_file import dump, load
 from headgate.usecases.accepted import with_acceptances
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
+
+_ITSELF = "Both sides are the same evidence, so a version was compared with itself."
 
 
 def compare_versions(
@@ -34,6 +37,7 @@ def compare_versions(
     none, and CaptureError for what a function did wrong. What headgate.toml accepts is marked;
     `pipeline` says whose acceptances count where the evidence does not.
     """
+    before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
     old, new = _read(before, context, query), _read(after, context, query)
     cluster = None
     if ask_kafka:
@@ -42,6 +46,8 @@ def compare_versions(
         old = with_offsets_now(before, old, context)
         cluster = look_at_kafka(context, old)
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
+    if set(before) == set(after):
+        report = replace(report, warnings=(_ITSELF, *report.warnings))
     return with_acceptances(
         report, old, new, context=context, evidence=(*before, *after), pipeline=pipeline
     )
