@@ -62,6 +62,7 @@ def _page(context: Context) -> None:
     other = side_evidence(pipeline, after, CompareKey.AFTER_GIVEN)
     if one is None or other is None:
         _ask(context, pipeline, one, other)
+        rehearsal_panel(context, pipeline)
         return
     if GIVEN in (before, after):
         _given(before, after, one, other)
