@@ -22,6 +22,8 @@ _EXACT = {
     ("try_sum", "sum"),
     ("sum", "try_sum"),
 }
+# What the first stored the second would have stored of other rows: a set is a list without repeats.
+_WITHIN = {("collect_set", "collect_list")}
 # They all store number, mean and sum of squared deviations, and differ in the last step only.
 _MOMENTS = {
     "stddev",
@@ -107,6 +109,8 @@ def carry(before: Buffer, after: Buffer) -> Carry:
         alike = (before.name, after.name) in _EXACT or both <= _MOMENTS or both <= _COVARIANCES
         if alike and before.argument == after.argument:
             return Carry.EXACT
+        if (before.name, after.name) in _WITHIN and before.argument == after.argument:
+            return Carry.MIXED
         opaque = before.name in _BINARY and after.name in _BINARY
         return Carry.OPAQUE if opaque else Carry.REINTERPRETED
     if before.argument == after.argument:

@@ -17,6 +17,15 @@ _MODE = re.compile(r"^(?:partial|merge|finalmerge)_")
 _INTEGRAL = frozenset(("byte", "short", "integer", "long"))
 _DECIMAL = re.compile(r"decimal\((\d{1,9}),(-?\d{1,9})\)")
 _MOMENTS = frozenset(["stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"])
+# Sums that several passes agree on: each has its own number of doubles, none ever null.
+_CENTRAL = {
+    "skewness": ("n", "avg", "m2", "m3"),
+    "kurtosis": ("n", "avg", "m2", "m3", "m4"),
+    "covar_samp": ("n", "xAvg", "yAvg", "ck"),
+    "covar_pop": ("n", "xAvg", "yAvg", "ck"),
+    "corr": ("n", "xAvg", "yAvg", "ck", "xMk", "yMk"),
+    "regr_r2": ("n", "xAvg", "yAvg", "ck", "xMk", "yMk"),
+}
 _AS_INPUT = frozenset(
     ["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
 )
@@ -46,7 +55,8 @@ def buffer_fields(functions: list[str], names: list[str], attributes: Attributes
     """
     out: list[Field] = []
     for text in functions:
-        fields = _fields(_call(text), attributes) or _sketch(names[len(out) :])
+        rest = names[len(out) :]
+        fields = _fields(_call(text), attributes) or _sketch(rest) or _opaque(rest)
         planned = names[len(out) : len(out) + len(fields or ())]
         if fields is None or [f.name for f in fields] != planned:
             break
@@ -58,6 +68,11 @@ def _sketch(names: list[str]) -> list[Field] | None:
     """Return the words of an `approx_count_distinct`, as many as its precision asks for."""
     words_ = [n for n in names if n.startswith("MS[")]
     return [Field(n, "long", True) for n in words_] or None
+
+
+def _opaque(names: list[str]) -> list[Field] | None:
+    """Return the bytes of a function that keeps an object: Spark calls them all `buf`."""
+    return [Field("buf", "binary", True)] if names[:1] == ["buf"] else None
 
 
 def _call(text: str) -> Term:
@@ -82,6 +97,8 @@ def _fields(term: Term, attributes: Attributes) -> list[Field] | None:
         return [Field(short, kind, True), Field("valueSet", "boolean", True)]
     if name in _MOMENTS:
         return [Field(n, "double", False) for n in ("n", "avg", "m2")]
+    if name in _CENTRAL:
+        return [Field(n, "double", False) for n in _CENTRAL[name]]
     if name in ("max_by", "min_by") and len(arguments) == 2:
         order = typed(arguments[1], attributes).type
         return [

@@ -18,11 +18,12 @@ from headgate.parse.spark.plan import Plan, PlanNode
 from headgate.parse.spark.plan_columns import Columns, Flowing, Types, flow, lookup
 from headgate.parse.spark.planned_buffers import argument_types, buffer_fields
 from headgate.parse.spark.relation import column
-from headgate.parse.spark.typed_terms import WINDOW, typed
+from headgate.parse.spark.typed_terms import WINDOW, sql_type, typed
 from headgate.parse.spark.words import listed, split
 
 _OPERATOR = re.compile(r"opId = (\d{1,9})")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
+_ENCODED = re.compile(r"(?P<name>\w+)\[\d+\]: (?P<kind>[\w(),<>: ]+)")
 _AGGREGATES = ("StateStoreSave", "SessionWindowStateStoreSave")
 Stores = dict[str, tuple[Schema, Schema]]
 
@@ -200,7 +201,8 @@ def _limit(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
 def _join(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
     arguments = _arguments(node)
     formats = [a for a in arguments if a in ("1", "2", "3", "4")]
-    if len(inputs) != 2 or (formats and formats[-1] not in ("1", "2")):
+    # The fourth keeps rows by their time, under other names.
+    if len(inputs) != 2 or (formats and formats[-1] == "4"):
         return {}
     out: Stores = {}
     for side, keys, rows in zip(("left", "right"), arguments, inputs, strict=False):
@@ -223,6 +225,30 @@ def _map_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
     value = [Field("groupState", _struct(state), True)]
     if any(a.endswith("Timeout") and a != "NoTimeout" for a in arguments):
         value.append(Field("timeoutTimestamp", "long", False))
+    return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
+
+
+def _typed_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+    """Read `class[total[0]: bigint, ...]`: the state's class as its encoder flattens it.
+
+    Which of its fields may be null is not printed.
+    """
+    arguments = _arguments(node)
+    keys = next((a for a in arguments if a.startswith("[")), None)
+    state = next((a for a in arguments if a.startswith("class[")), None)
+    if keys is None or state is None:
+        return {}
+    fields = [
+        {"name": m["name"], "type": sql_type(m["kind"]), "nullable": None, "metadata": {}}
+        for m in map(_ENCODED.fullmatch, split(state.removeprefix("class[").removesuffix("]")))
+        if m
+    ]
+    kind = {"type": "struct", "fields": fields}
+    known = bool(fields) and all(f["type"] is not None for f in fields)
+    value = [Field("groupState", kind if known else None, True)]
+    if any(a.endswith("Timeout") and a != "NoTimeout" for a in arguments):
+        value.append(Field("timeoutTimestamp", "long", False))
+    key = [place.field(k, inputs[0]) for k in listed(keys)]
     return {"default": (Schema(tuple(key)), Schema(tuple(value)))}
 
 
@@ -250,4 +276,5 @@ _DERIVE = {
     "StreamingGlobalLimit": _limit,
     "StreamingSymmetricHashJoin": _join,
     "FlatMapGroupsInPandasWithState": _map_groups,
+    "FlatMapGroupsWithState": _typed_groups,
 }

@@ -40,6 +40,7 @@ _RESULT = {
     "long": "unix_timestamp unscaledvalue xxhash64 crc32",
     "double": "sqrt exp ln log log10 pow power sin cos tan radians degrees",
     "boolean": "isnull isnotnull isnan not startswith endswith contains",
+    "timestamp": "date_trunc to_timestamp current_timestamp",
     "date": "to_date date_add date_sub add_months last_day next_day",
 }
 _TYPE_OF = {name: kind for kind, names in _RESULT.items() for name in names.split()}
@@ -88,6 +89,8 @@ _ALL_NULL = frozenset(["coalesce", "nvl", "ifnull", "greatest", "least"])
 _COMPARISONS = frozenset(
     ["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"]
 )
+_CONVERTED = {"TimestampType": "timestamp", "TimestampNTZType": "timestamp_ntz", "LongType": "long"}
+_FRACTION = re.compile(r"-?\d+\.\d+")
 _TIME = {"type": "timestamp", "nullable": True, "metadata": {}}
 WINDOW = {
     "type": "struct",
@@ -134,7 +137,7 @@ def _literal(text: str) -> TypedColumn:
         return TypedColumn("boolean", False)
     if (number := whole(text)) is not None:
         return TypedColumn("integer" if abs(number) < 2**31 else "long", False)
-    if re.fullmatch(r"-?\d+\.\d+", text):
+    if _FRACTION.fullmatch(text):
         return TypedColumn(None, False)
     return TypedColumn("string", False)
 
@@ -177,6 +180,8 @@ def _call(term: Term, attributes: Attributes) -> TypedColumn:
         return _struct(term, parts)
     if name == "from_json":
         return _parsed(term)
+    if name == "precisetimestampconversion" and len(parts) == 3:
+        return TypedColumn(_CONVERTED.get(term.args[2].text), parts[0].nullable)
     known = name in _TYPE_OF or name in _AS_FIRST
     kind = _TYPE_OF.get(name) or (parts[0].type if name in _AS_FIRST and parts else None)
     return TypedColumn(kind, _null_of_call(name, known, [p.nullable for p in parts]))
@@ -227,7 +232,16 @@ def _binary(term: Term, attributes: Attributes) -> TypedColumn:
         return TypedColumn("string", nullable)
     if term.name in ("/", "%", "div"):
         nullable = True
-    return TypedColumn(_arithmetic(term.name, left.type, right.type), nullable)
+    kinds = [_beside(a, b) for a, b in zip(term.args, (right.type, left.type), strict=True)]
+    known = [k if k is not None else t.type for k, t in zip(kinds, (left, right), strict=True)]
+    return TypedColumn(_arithmetic(term.name, *known), nullable)
+
+
+def _beside(term: Term, other: Any) -> Any:
+    """Return the type of a fraction beside a double: analysis has made both of one type."""
+    if other in ("float", "double") and term.kind == "literal" and _FRACTION.fullmatch(term.name):
+        return other
+    return None
 
 
 def _arithmetic(name: str, left: Any, right: Any) -> Any:
