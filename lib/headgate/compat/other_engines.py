@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -106,9 +107,17 @@ def half_read(before: Version, after: Version) -> Iterator[Question]:
 _ASIDE = ("is of no known kind and was not read", "says nothing here and was not read")
 
 
+# What a reader says of a checkpoint that was read whole: the rules on checkpoints judge it.
+_OF_CHECKPOINTS = re.compile(
+    r"/metadata is missing$|/(?:offsets|commits) (?:lacks|holds no batch)"
+    r"|/commits/\d+ has no batch in |^the checkpoint has no state of operator"
+    r"|^the sink's log has batch |/(?:offsets|commits)/\d+ can't be read: "
+)
+
+
 def is_gap(warning: str) -> bool:
     """Say whether a reader's warning is of evidence that it could not make sense of."""
-    return not warning.endswith(_ASIDE)
+    return not warning.endswith(_ASIDE) and not _OF_CHECKPOINTS.search(warning)
 
 
 RULES = (two_engines, plain_consumer_group, half_read)

@@ -45,7 +45,8 @@ def log_faults(reader: Reader, logged: Sequence[int], committed: Sequence[int]) 
             kind=FaultKind.COMMIT_WITHOUT_OFFSETS,
             what=f"`commits` goes on to batch {committed[-1]}, `offsets` ends at {logged[-1]}.",
         )
-    for path in (f"offsets/{logged[-1]}", *(f"commits/{b}" for b in committed[-1:])):
+    read = (*(f"offsets/{b}" for b in logged[-2:]), *(f"commits/{b}" for b in committed[-1:]))
+    for path in read:
         if path in reader.files and any(f"/{path} can't be read" in w for w in reader.warnings):
             yield Fault(kind=FaultKind.UNREADABLE, what=f"`{path}` can't be read.")
 
