@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headgate.compat.other_engines import half_read
+from headgate.compat.other_engines import half_read, is_gap
 from headgate.compat.report import Finding, Outcome, Report, Rollback
 from headgate.compat.strangers import strangers
 from headgate.model.version import Version
@@ -41,7 +41,7 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
 
 
 def _is_cut(*versions: Version) -> bool:
-    return any(_CUT.search(w) for v in versions for w in v.warnings)
+    return any(_CUT.search(w) and is_gap(w) for v in versions for w in v.warnings)
 
 
 def _weakened(finding: Finding, question: Finding) -> Finding:
