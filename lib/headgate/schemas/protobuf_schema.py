@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from headgate.errors import SchemaError
@@ -120,8 +121,12 @@ def imports_of(text: str, name: str) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=16)
 def _parse(text: str, name: str) -> Any:
-    """Return the syntax tree; ANTLR mends what it can't read, here the first error counts."""
+    """Return the syntax tree, which nobody changes; it is asked for imports first, then read.
+
+    ANTLR mends what it can't read; here the first error counts.
+    """
     if len(text) > LONGEST:
         raise SchemaError(f"{name} is larger than {LONGEST >> 20} MiB, which is no .proto file")
     if text.count("{") > 5000 or _depth(text) > 60:
