@@ -54,6 +54,8 @@ OPERATORS = frozenset(
 )
 # Spark prints these without brackets of their own, all other operators with them.
 _BARE = frozenset(["IN", "INSET", "LIKE", "ILIKE", "RLIKE"])
+_COMPARING = frozenset(["=", "==", "<=>", "<", "<=", ">", ">="])
+_EMPTY = term("raw", "")
 _PADDED = re.compile(r"^(INTERVAL '-?)0+(?=\d)")
 # A name that analysis has not resolved yet has a quote before it.
 _UNRESOLVED = re.compile(r"^'(?=[^\W\d][^']*$)")
@@ -169,6 +171,9 @@ def _close(stack: list[_Frame], token: str, text: str, at: int) -> None:
     frame = stack.pop()
     if frame.atoms:
         frame.items.append(_cast(frame, text[frame.cast_at : at]))
+    elif frame.items:
+        # An empty text prints as nothing: `coalesce(d#1, )`.
+        frame.items.append(_EMPTY)
     stack[-1].atoms.append(_group(frame))
 
 
@@ -259,7 +264,9 @@ def _reduce(atoms: list[Term | str]) -> Term:
         # What most brackets hold needs no search for its operator.
         return rewrite(term("binary", str(atoms[1]), (atoms[0], _as_term(atoms[2]))))
     if not atoms:
-        return term("raw", "")
+        return _EMPTY
+    if len(atoms) == 2 and atoms[1] in _COMPARING:
+        return rewrite(term("binary", str(atoms[1]), (_as_term(atoms[0]), _EMPTY)))
     if len(atoms) > _MOST_WORDS:
         return _raw(atoms)
     if len(atoms) > 2 and atoms[-2] == "AS":
@@ -317,8 +324,10 @@ def _case(atoms: list[Term | str]) -> tuple[Term, ...]:
     """Return condition, value, condition, value, ..., else of a `CASE WHEN ... END`."""
     parts: list[list[Term | str]] = []
     for atom in atoms[1:]:
-        if isinstance(atom, str) and atom in ("WHEN", "THEN", "ELSE", "END"):
+        if atom == "END":
+            break
+        if isinstance(atom, str) and atom in ("WHEN", "THEN", "ELSE"):
             parts.append([])
         elif parts:
             parts[-1].append(atom)
-    return tuple(_reduce(p) for p in parts if p)
+    return tuple(map(_reduce, parts))
