@@ -16,9 +16,7 @@ from headgate.compat.reading import with_readers_warnings
 from headgate.compat.renames import Renames, read_renames
 from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
-from headgate.compat.rules import RULES
 from headgate.compat.spark_version import judged_version
-from headgate.compat.streams.compare import compare_streams
 from headgate.compat.unseen import unseen
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
@@ -31,13 +29,14 @@ def compare(
     renames: Sequence[str] = (),
     spark_version: str | None = None,
     cluster: Cluster | None = None,
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[Rule] | None = None,
 ) -> Report:
     """Return findings (worst first), changes and matches; pure, so a page may call it any time.
 
     `cluster` is Kafka as it is now; None where nobody was asked: what only it knows stays open.
-    `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. Kafka Streams has rules of its
-    own. Versions of different engines, and consumer groups, get `unknown` with its question.
+    `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. `rules` are
+    Spark's where None; Kafka Streams has rules of its own. Versions of different engines, and
+    consumer groups, get `unknown` with its question.
     """
     declared = read_renames(renames, before, after)
     report = _judged(before, after, declared, spark_version, cluster, rules)
@@ -51,16 +50,18 @@ def _judged(
     declared: Renames,
     spark_version: str | None,
     cluster: Cluster | None,
-    rules: Sequence[Rule],
+    rules: Sequence[Rule] | None,
 ) -> Report:
-    """Let the rules of the engine speak."""
+    """Let the rules of the engine speak; those of the other one are not imported."""
     if before.engine is after.engine is Engine.KAFKA_STREAMS:
+        from headgate.compat.streams.compare import compare_streams
+
         return compare_streams(before, after, declared, cluster)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
     before, after = counted(before), counted(after)
     comparison = _comparison(before, after, declared, spark_version, cluster)
-    found = [f for rule in rules for f in rule.run(comparison)]
+    found = [f for rule in rules or _rules() for f in rule.run(comparison)]
     return Report(
         findings=_worst_first(with_aftermath(found, comparison)),
         changes=changes(before, after, comparison.nodes, declared.nodes),
@@ -68,6 +69,12 @@ def _judged(
         judged_for=_judged_for(comparison),
         warnings=tuple(unseen(comparison)),
     )
+
+
+def _rules() -> Sequence[Rule]:
+    from headgate.compat.rules import RULES
+
+    return RULES
 
 
 def _comparison(

@@ -174,13 +174,20 @@ class _Matching:
 
         `least` is the share of equal words that their labels need.
         """
-        waiting = deque(self.pairs.items())
+        waiting = deque(self._border())
         while waiting:
-            b, a = waiting.popleft()
+            b = waiting.popleft()
             for old, new in ((self.old.above, self.new.above), (self.old.below, self.new.below)):
-                for pair in self._neighbours(old[b], new[a], key, least):
+                left = [i for i in old[b] if i in self.old.free]
+                right = [i for i in new[self.pairs[b]] if i in self.new.free] if left else []
+                for pair in self._neighbours(left, right, key, least) if right else ():
                     self.pair(*pair)
-                    waiting.append(pair)
+                    waiting.append(pair[0])
+
+    def _border(self) -> Iterable[str]:
+        """Return the matched old nodes that have free neighbours, in the order of those."""
+        around = (i for n in self.old.free for i in (*self.old.above[n], *self.old.below[n]))
+        return dict.fromkeys(i for i in around if i in self.pairs)
 
     def _neighbours(
         self,
