@@ -176,7 +176,7 @@ def _variables(version: Version) -> str | None:
         return None
     return (
         f"The state variables, timers and time-to-live of {_operators(operators)} are not known,"
-        " no plan prints them: the checkpoint tells."
+        f" no plan prints them: the checkpoint or {_CAPTURE} tells."
     )
 
 
