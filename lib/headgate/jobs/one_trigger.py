@@ -15,7 +15,7 @@ _POLL_S = 0.05
 
 
 class StillRunningError(Exception):
-    """The first trigger took longer than the rehearsal may."""
+    """The first trigger took longer than the rehearsal may; the message is what it was doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def first_trigger(writer: Any, checkpoint: str, *, deadline: float) -> Triggered
     try:
         while query.isActive() and not len(query.recentProgress()):
             if time.monotonic() > deadline:
-                raise StillRunningError
+                raise StillRunningError(str(query.status().message()))
             time.sleep(_POLL_S)
         return _ended(query)
     finally:

@@ -18,7 +18,10 @@ _NOT_NEW = "the sources gave no new rows, so a batch without input was run"
 _NO_ROWS = "the sources gave no new rows: only what the engine runs without them was exercised"
 _NOT_ASKED = "no source was asked: positions, topics, paths and new rows were not exercised"
 _SLOW_MESSAGE = "the batch did not end in time"
-_SLOW = "would it be done with more time? raise --timeout, or lower --max-records"
+_SLOW = (
+    "do the sources answer from here, and would it be done with more time?"
+    " raise --timeout, or lower --max-records"
+)
 
 
 def run(
@@ -33,12 +36,9 @@ def run(
         rehearsal.remarks.append(f"the source {kind} takes no bound, so its batch may be large")
     try:
         found = rehearsal.run()
-    except StillRunningError:
-        found = {
-            "outcome": "unknown",
-            "message": "the batch did not end in time",
-            "question": _SLOW,
-        }
+    except StillRunningError as error:
+        message = f"{_SLOW_MESSAGE}; it was: {error}"
+        found = {"outcome": "unknown", "message": message, "question": _SLOW}
     return found | rehearsal.facts()
 
 

@@ -1,0 +1,89 @@
+"""`headgate rehearse` without Spark: what is refused before its start, what the answer holds."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli.main import headgate
+from headgate.compat.agreement import Agreement, Judged
+from headgate.compat.report import Report
+from headgate.model.rehearsal import (
+    Batch,
+    BatchKind,
+    EngineOutcome,
+    EngineVerdict,
+    OutputDifference,
+    Stage,
+    StateRows,
+    Untouched,
+)
+from headgate.views.rehearsal_json import rehearsal_json
+from headgate.views.rehearsal_words import facts, headline
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--after", "a:b"], 2, "Missing option '--checkpoint'"),
+        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone is no checkpoint"),
+        (["--checkpoint", ".", "--after", "a.py"], 2, "a.py is no module:function"),
+        (["--checkpoint", ".", "--after", "a:b", "--conf", "x"], 2, "expected KEY=VALUE"),
+        (["--checkpoint", ".", "--after", "a:b", "--max-records", "0"], 2, "x>=1"),
+        (["--checkpoint", ".", "--after", "a:b", "--batch", "all"], 2, "'real', 'none'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(arguments, code, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(headgate, ["rehearse", *arguments])
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert "Traceback" not in done.output
+
+
+VERDICT = EngineVerdict(
+    outcome=EngineOutcome.RESUMES,
+    rows_in=3,
+    rows_out=2,
+    batches=(Batch(number=7, kind=BatchKind.NEW, rows_in=3, rows_out=2),),
+    state=(StateRows(operator_id=0, operator="dedupe", store="default", before=4, after=6),),
+    rows=({"k": "a"},),
+    sink="rows were collected",
+    output=OutputDifference(old=EngineOutcome.RESUMES, same_input=True, equal=2),
+    checkpoint=Untouched(location="/ck", files=8, bytes=1690, before="ab" * 32, after="ab" * 32),
+)
+REFUSED = EngineVerdict(
+    outcome=EngineOutcome.REFUSES,
+    error_class="KAFKA_DATA_LOSS",
+    condition="KAFKA_DATA_LOSS.PARTITIONS_DELETED",
+    message="gone",
+    stage=Stage.AFTER_OFFSETS,
+)
+
+
+def test_the_json_is_that_of_diff_and_the_engine_s_verdict():
+    judged = Judged(Agreement.AGREE, "Both.")
+    found = rehearsal_json(Report(), VERDICT, judged)
+    assert list(found)[:3] == ["schema", "outcome", "judged_for"]
+    assert found["findings"] == found["changes"] == []
+    contract = ["outcome", "error_class", "message", "rows_in", "rows_out"]
+    assert list(found["engine"])[:5] == contract
+    assert found["engine"]["checkpoint"]["unchanged"] is True
+    assert found["engine"]["batches"] == [{"number": 7, "kind": "new", "rows_in": 3, "rows_out": 2}]
+    assert (found["agreement"], found["why"]) == ("agree", "Both.")
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_words_name_the_condition_and_how_far_it_came():
+    assert headline(REFUSED).endswith("KAFKA_DATA_LOSS.PARTITIONS_DELETED")
+    told = dict(facts(REFUSED))
+    assert told["Stage"].startswith("in the batch, after it was logged")
+    assert told["Message"] == "gone"
+
+
+def test_the_words_say_what_was_counted_and_that_the_original_is_unchanged():
+    told = dict(facts(VERDICT))
+    assert told["Batch 7"] == "with new rows: 3 rows in, 2 rows out"
+    assert told["State 0"] == "dedupe default: 4 → 6 rows"
+    assert told["Old version"].startswith("on the same input 2 rows are equal, 0 only in the old")
+    assert told["Original"].startswith("unchanged (8 files")
