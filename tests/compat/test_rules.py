@@ -11,7 +11,7 @@ from headgate.model.schema import Field
 from headgate.model.topology import Topology
 from headgate.model.version import Evidence, OperatorKind, Sink, StatefulOperator, Watermark
 
-from . import checkpoint_cases, variable_cases, world_cases
+from . import checkpoint_cases, spark_cases, variable_cases, world_cases
 from .build import (
     COUNT,
     SUM,
@@ -469,13 +469,8 @@ def test_a_rule_stays_silent_where_nothing_changed_for_it(code):
 def test_every_rule_has_a_case_and_a_code_of_its_own():
     codes = [r.code for r in RULES]
     assert len(codes) == len(set(codes))
-    assert (
-        set(codes)
-        == CASES.keys()
-        | world_cases.CASES.keys()
-        | checkpoint_cases.CASES.keys()
-        | variable_cases.CASES.keys()
-    )
+    elsewhere = (world_cases, checkpoint_cases, variable_cases, spark_cases)
+    assert set(codes) == CASES.keys() | {code for m in elsewhere for code in m.CASES}
 
 
 def test_a_nullable_key_is_refused_where_the_stored_one_is_not():

@@ -75,8 +75,8 @@ def test_a_log_of_an_older_spark_pins_what_it_lacks(key, kept):
     older = {k: v for k, v in STATEFUL.pinned.items() if k != key}
     wanted = OTHER[key] if OTHER[key] != kept else PINNED_DEFAULTS[key]
     report = judged({key: wanted}, replace(STATEFUL, pinned=older))
-    assert report.outcome is Outcome.NO_EFFECT
-    assert report.findings[0].before == kept
+    found = next(f for f in report.findings if f.outcome is Outcome.NO_EFFECT)
+    assert (found.before, found.after) == (kept, wanted)
 
 
 def test_an_encoding_that_analysis_takes_is_pinned_and_another_is_refused():

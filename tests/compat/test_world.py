@@ -5,10 +5,10 @@ import pytest
 from headgate.compat.compare import compare
 from headgate.compat.report import Outcome
 
-from . import checkpoint_cases
+from . import checkpoint_cases, spark_cases
 from .world_cases import CASES, LOSSY, PLAIN, now, topic
 
-EVERY = CASES | checkpoint_cases.CASES
+EVERY = CASES | checkpoint_cases.CASES | spark_cases.CASES
 ALL = [(code, *case) for code, cases in EVERY.items() for case in cases]
 
 
@@ -31,3 +31,12 @@ def test_what_fails_on_data_loss_names_the_class_and_the_way_back():
     assert "failOnDataLoss=false" in found.remedy
     lossy = compare(PLAIN, LOSSY, cluster=now(topic("orders", (7, 8)))).findings[0]
     assert (lossy.outcome, lossy.error_class) == (Outcome.SILENTLY_WRONG, None)
+
+
+def test_no_name_of_an_operator_is_compared_on_a_checkpoint_of_spark_3_5():
+    """Measured: 4.2.0 runs without the aggregate that 3.5.8 left state of, and starts anew."""
+    was, now_ = spark_cases.on("3.5.8"), spark_cases.version(engine_version="4.2.0")
+    found = {f.rule: f.outcome for f in compare(was, now_).findings}
+    assert "OPS001" not in found
+    assert found["OPS003"] is Outcome.SILENTLY_WRONG
+    assert compare(spark_cases.on("4.2.0"), now_).outcome is Outcome.REFUSES

@@ -9,6 +9,7 @@ from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.state import is_read
 from headgate.compat.upstream import branch
+from headgate.compat.written_by import names_are_checked
 from headgate.model.version import OperatorKind, StatefulOperator
 
 _REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
@@ -23,7 +24,7 @@ def operators_differ(c: Comparison) -> Iterator[Verdict]:
     Ids are given from the output up (the last operator is 0), so one operator more or less shifts
     all that lie above it. `limit()` counts as one.
     """
-    if not c.before.stateful or c.after.stateful is None or not c.spark.checks_operator_names:
+    if not c.before.stateful or c.after.stateful is None or not names_are_checked(c):
         return
     differing = [p for p in c.operators if _differs(p)]
     if differing:
@@ -66,7 +67,7 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[Verdict]:
 
     An operator that is gone leaves its state behind; one that took another's id reads its state.
     """
-    if not c.before.stateful or c.after.stateful is None or c.spark.checks_operator_names:
+    if not c.before.stateful or c.after.stateful is None or names_are_checked(c):
         return
     for pair in (p for p in c.operators if _differs(p)):
         yield _unchecked(c, pair)

@@ -1,0 +1,97 @@
+"""Rules about a change of Spark itself between the two versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.settings import ANSI
+from headgate.compat.upstream import is_drawn
+from headgate.compat.written_by import MEASURED_RESTARTS, writer
+from headgate.model.version import OperatorKind
+
+# Since which version of Spark a version of a log is read: offsets 2, commits 2 and 3.
+_OFFSETS_SINCE = {1: (2, 0), 2: (4, 2)}
+_COMMITS_SINCE = {1: (2, 0), 2: (4, 0), 3: (4, 2)}
+_RISKY = ("cast(", " / ", " % ", "[", "element_at(", "elt(", "to_date(", "to_timestamp(", "make_")
+
+
+@rule("SPK001")
+def log_of_newer_spark(c: Comparison) -> Iterator[Verdict]:
+    """The first line of a log's file is its version, and Spark reads no newer one than it knows."""
+    progress = c.before.progress
+    found = (
+        ("offsets", c.before.offset_log_version, _OFFSETS_SINCE),
+        ("commits", progress.commit_log_version if progress else None, _COMMITS_SINCE),
+    )
+    for log, version, since in found:
+        if version is not None and not c.spark.at_least(*since.get(version, (99, 0))):
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                before=f"{log} v{version}",
+                after=f"Spark {c.spark.text}",
+                because=f"`{log}` is in version {version}, which Spark {c.spark.text} does not "
+                "read.",
+                error_class="INVALID_LOG_VERSION" if c.spark.at_least(4, 0) else
+                "IllegalStateException",
+                remedy="Restart with the Spark that wrote the checkpoint, or start an empty one.",
+                scenario="from-scratch",
+            )  # fmt: skip
+
+
+@rule("SPK002", "restarts of 3.5.8 and 4.2.0 on each other's checkpoints; else Spark's guide")
+def spark_changed(c: Comparison) -> Iterator[Verdict]:
+    """Spark promises nobody that one version goes on from a checkpoint of another one.
+
+    4.2 went on from what 3.5 had written, and 3.5 from 4.2's, for every kind of operator but one:
+    the left outer join of two streams was refused, for its stored columns may be null for 4.2.
+    """
+    old = writer(c.before)
+    if old is None or old.number == c.spark.number:
+        return
+    joins = any(o.kind is OperatorKind.STREAM_JOIN for o in c.before.stateful or ())
+    tried = (old.number, c.spark.number) in MEASURED_RESTARTS
+    is_up = old.number < c.spark.number
+    sentence = f"The checkpoint was written by Spark {old.text}; {c.spark.text} takes it over."
+    if tried and not (joins and is_up):
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            before=old.text,
+            after=c.spark.text,
+            because=sentence,
+            remedy="Keep a copy of the checkpoint.",
+        )
+        return
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        before=old.text,
+        after=c.spark.text,
+        because=sentence + ("" if tried else " Nobody has tried this pair."),
+        question="Does the new version go on from a copy of the checkpoint (a rehearsal)?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Rehearse it on a copy of the checkpoint.",
+    )
+
+
+@rule("SPK003", "Spark's migration guide: ANSI mode is on by default since 4.0")
+def ansi_by_default(c: Comparison) -> Iterator[Verdict]:
+    """What gave null before 4.0 fails the batch from 4.0 on, unless ANSI mode is switched off."""
+    old = writer(c.before)
+    if old is None or old.at_least(4, 0) or not c.spark.at_least(4, 0):
+        return
+    if ANSI in c.before.settings or ANSI in c.after.settings:
+        return
+    risky = [n.label for n in c.after.topology.nodes if any(w in n.label.lower() for w in _RISKY)]
+    if is_drawn(c.after.topology) and not risky:
+        return
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        before=old.text,
+        after=c.spark.text,
+        because=f"{risky[0]} may be such an expression." if risky else "",
+        question="Is there input that a cast, a division or an index turned into null so far? "
+        "It fails the batch now (CAST_INVALID_INPUT and its like).",
+        remedy=f"Use try_cast and its like, or set {ANSI}=false.",
+    )
