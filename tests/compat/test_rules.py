@@ -448,6 +448,12 @@ CASES = {
         R,
         version(trigger={"availableNow": True}),
     ),
+    "TRG003": (
+        version(trigger={"availableNow": True}),
+        version(trigger={"realTime": "5 minutes"}, output_mode="complete"),
+        X,
+        version(trigger={"processingTime": "1 second"}),
+    ),
 }
 
 

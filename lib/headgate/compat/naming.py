@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 from headgate.model.version import Source, Version
 
+_GLOB = set("*?[")
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 OFFSET_LOG = "spark.sql.streaming.offsetLog.formatVersion"
 FILE_FORMATS = frozenset(
@@ -23,6 +26,11 @@ def names_count(before: Version, after: Version) -> bool:
     return (
         _evolution(before) and _log_version(before) == 2 and bool(every) and all(map(_name, every))
     )
+
+
+def names_pinned(version: Version) -> bool:
+    """Say whether the offset log holds that source evolution is on, whatever a session says."""
+    return (version.pinned.get(EVOLUTION) or "").lower() == "true"
 
 
 def names_known(version: Version) -> bool:
@@ -98,8 +106,15 @@ def normal_path(path: str) -> str:
 
 
 def covers(new: str, old: str) -> bool:
-    """Say whether `new` is a pattern that matches every file in the directory `old`."""
-    return new.startswith(old + "/") and set(new[len(old) + 1 :]) <= {"*"}
+    """Say whether `new` is a pattern that matches the directory `old`, or files in it.
+
+    Names are matched step by step, as Hadoop's globs are; braces are left to the question.
+    """
+    steps, there = new.split("/"), old.split("/")
+    if not _GLOB & set(new) or _GLOB & set(old) or len(steps) - len(there) not in (0, 1):
+        return False
+    in_folder = len(steps) == len(there) or bool(_GLOB & set(steps[-1]))
+    return in_folder and all(map(fnmatchcase, there, steps))
 
 
 def loses_data_silently(source: Source) -> bool:

@@ -27,7 +27,7 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
         if old is None or new is None or old == new:
             continue
         if len(old) == len(new) and all(
-            b == a or guards(a, b) for b, a in zip(old, new, strict=True)
+            b == a or guards(a, b) or guards(b, a) for b, a in zip(old, new, strict=True)
         ):
             yield _guarded(pair, old, new)
             continue

@@ -14,6 +14,7 @@ from headgate.compat.naming import (
     location,
     names_count,
     names_known,
+    names_pinned,
     names_unclear,
 )
 from headgate.compat.report import Outcome, Rollback, StateEffect
@@ -70,6 +71,9 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
             continue
         if not (names_known(c.before) and names_known(c.after)):
             yield _names_not_shown(pair)
+            continue
+        if names_pinned(c.before) and not pair.after.name:
+            yield _name_missing(pair)
             continue
         files = is_file(pair.before) and is_file(pair.after)
         yield Verdict(
@@ -179,6 +183,20 @@ def _names_not_shown(pair: SourcePair) -> Verdict:
         question="Which names have the sources of both versions?",
         rollback=Rollback.UNKNOWN,
         remedy="Add the checkpoint, or what `headgate capture module:function` writes.",
+    )
+
+
+def _name_missing(pair: SourcePair) -> Verdict:
+    """The restart goes on with source evolution, and no analysis has given the source a name."""
+    assert pair.before and pair.after
+    return Verdict(
+        outcome=Outcome.REFUSES,
+        where=pair.where,
+        before=pair.before.name,
+        after=None,
+        because=f"The offset log holds {EVOLUTION}=true, and the source has no name any more.",
+        error_class="AssertionError",
+        remedy="Give the source its name again.",
     )
 
 

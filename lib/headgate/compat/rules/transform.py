@@ -8,8 +8,11 @@ from headgate.compat.naming import family, option
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import judged_pairs
+from headgate.compat.timing import output_mode
 from headgate.compat.upstream import changed_transforms
 
+_REAL_TIME_CHECK = "spark.sql.streaming.realTimeMode.allowlistCheck"
+_REAL_TIME_SINKS = frozenset({"kafka", "foreach", "memory", "console"})
 _OWN_RULE = {
     "path",
     "subscribe",
@@ -113,11 +116,49 @@ def _trigger_not_known(c: Comparison) -> Verdict:
     )
 
 
+@rule("TRG003", "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0")
+def real_time_trigger(c: Comparison) -> Iterator[Verdict]:
+    """Real-time mode runs in update mode only, and only operators and sinks of a short list.
+
+    In 4.1 and 4.2 nothing that keeps state or shuffles is on it; of the sinks Kafka, foreach,
+    memory and the console are.
+    """
+    if "realTime" in (c.before.trigger or {}) or "realTime" not in (c.after.trigger or {}):
+        return
+    reason = _not_in_real_time(c)
+    yield Verdict(
+        outcome=Outcome.REFUSES if reason else Outcome.UNKNOWN,
+        before=c.before.trigger,
+        after=c.after.trigger,
+        because=reason or "The trigger became real-time.",
+        error_class="STREAMING_REAL_TIME_MODE" if reason else None,
+        question=None
+        if reason
+        else "Does the new version start in real-time mode? A rehearsal tells.",
+        rollback=Rollback.SAFE if reason else Rollback.UNKNOWN,
+        remedy="Keep micro-batches.",
+    )
+
+
+def _not_in_real_time(c: Comparison) -> str | None:
+    """Return why Spark refuses the query at its start, None where nothing says so."""
+    mode, sink = output_mode(c.after), (c.after.sink.format if c.after.sink else None)
+    if mode not in (None, "update"):
+        return f"Real-time mode asks for output mode update, and it is {mode}."
+    if (c.after.settings.get(_REAL_TIME_CHECK) or "").lower() == "false":
+        return None
+    if sink and sink.lower() not in _REAL_TIME_SINKS:
+        return f"The sink {sink} is not on real-time mode's list."
+    if c.after.stateful and not c.spark.at_least(4, 3):
+        return "The query keeps state, and real-time mode has no such operators."
+    return None
+
+
 @rule("TRG002")
 def other_trigger(c: Comparison) -> Iterator[Verdict]:
     """When batches begin is no part of the checkpoint."""
     old, new = c.before.trigger, c.after.trigger
-    if old and new and old != new and "continuous" not in {*old, *new}:
+    if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
