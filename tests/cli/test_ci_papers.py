@@ -1,0 +1,71 @@
+"""What docs/ci.md shows works as it stands there: configuration, hook, baseline, workflow."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli.main import headgate
+from headgate.parse.registry import parse
+
+ROOT = Path(__file__).parents[2]
+PAPER = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+CASES = ROOT / "tests" / "cases" / "spark"
+COMMANDS = re.findall(r"(?m)^\s*(?:- |run: |entry: )?(headgate (?:diff|capture) [^\n>`]+)", PAPER)
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", PAPER, re.DOTALL)
+
+
+def run(*arguments):
+    return CliRunner().invoke(headgate, [*map(str, arguments)])
+
+
+def test_the_configuration_is_one():
+    (text,) = blocks("toml")
+    registry = parse(text, path="/team/headgate.toml")
+    assert [a.rule for a in registry.accepts] == ["AGG002"]
+    assert registry.rules_url
+    assert tomllib.loads(text)["accept"][0]["until"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_options_that_there_are(command):
+    name, *arguments = shlex.split(command)[1:]
+    known = {o for p in headgate.get_command(None, name).params for o in p.opts}
+    assert {a for a in arguments if a.startswith("-")} <= known
+
+
+def test_the_hook_runs_a_command_that_there_is():
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    assert "entry: headgate diff\n" in text
+    assert "pass_filenames: false" in text
+
+
+def test_a_baseline_holds_what_the_checkpoint_pins(tmp_path):
+    case = CASES / "conf_shuffle_partitions"
+    pieces = [case / "before" / p for p in ("checkpoint", "formatted.txt", "capture.json")]
+    baseline = tmp_path / "orders.headgate.json"
+    assert run("capture", *pieces, case / "before" / "conf.json", "-o", baseline).exit_code == 0
+    result = run("diff", "--before", baseline, "--after", case / "after", "--format=json")
+    answer = json.loads(result.stdout)
+    assert answer["outcome"] == "no_effect"
+    assert [f["rule"] for f in answer["findings"] if f["outcome"] == "no_effect"] == ["CFG002"]
+
+
+@pytest.mark.parametrize("case", ["agg_add_column", "kafka_topic_change", "agg_filter_remove"])
+def test_version_files_say_what_the_evidence_itself_says(tmp_path, case):
+    told = []
+    for sides in ((CASES / case / "before", CASES / case / "after"), ("before", "after")):
+        if sides == ("before", "after"):
+            for side in sides:
+                run("capture", CASES / case / side, "-o", tmp_path / f"{side}.json")
+            sides = [tmp_path / f"{side}.json" for side in sides]
+        result = run("diff", "--before", sides[0], "--after", sides[1], "--format=json")
+        told.append(json.loads(result.stdout)["findings"])
+    assert told[0] == told[1]
