@@ -55,6 +55,7 @@ class _Rehearsal:
         self.rows: list[str] = []
         self.spark = query.writer._spark
         self.writer = query.writer
+        self.logged = batch_log.batches(self.checkpoint, "offsets")
         self.last = max(batch_log.batches(self.checkpoint, "commits"), default=None)
         self.before = state_rows(self.spark, str(self.checkpoint), self.last)
         self.sink = ReplacedSink(query, scratch / "rows")
@@ -111,14 +112,17 @@ class _Rehearsal:
         return self._start("empty") or self._resumed()
 
     def _continuous(self) -> dict[str, Any]:
-        self.remarks.append("a continuous query was stopped after its first epoch")
         triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
         self.progress += triggered.progress
-        return self._refused(triggered) if triggered.error is not None else {"outcome": "resumes"}
+        if triggered.error is not None:
+            return self._refused(triggered)
+        self.remarks.append("a continuous query was stopped after its first epoch")
+        return self._resumed()
 
     def _start(self, kind: str) -> dict[str, Any] | None:
         """Start once and note the batch that was committed; return the refusal, if it is one."""
         committed = set(batch_log.batches(self.checkpoint, "commits"))
+        self.logged = batch_log.batches(self.checkpoint, "offsets")
         try:
             self.sink.check()
             triggered = first_trigger(self.writer, str(self.checkpoint), deadline=self.deadline)
@@ -127,7 +131,8 @@ class _Rehearsal:
                 raise  # ours, or a time that is over
             triggered = Triggered(error=error, at_start=True)
         if triggered.error is not None:
-            return self._refused(triggered)
+            is_ours = kind in ("empty", "pinned")
+            return self._refused(triggered) | ({"stage": None} if is_ours else {})
         self.progress += triggered.progress
         for number in sorted(set(batch_log.batches(self.checkpoint, "commits")) - committed):
             self._note(number, kind, triggered)
@@ -159,9 +164,11 @@ class _Rehearsal:
         return fields | {"outcome": "refuses"}
 
     def _stage(self, triggered: Triggered) -> str:
+        """Return how far it came; an entry that we logged ourselves says nothing about that."""
         if triggered.at_start:
             return "start"
-        return "after_offsets" if batch_log.uncommitted(self.checkpoint) else "before_offsets"
+        is_logged = self.logged != batch_log.batches(self.checkpoint, "offsets")
+        return "after_offsets" if is_logged else "before_offsets"
 
     def _resumed(self) -> dict[str, Any]:
         return {"outcome": "resumes"}

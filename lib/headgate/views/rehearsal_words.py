@@ -25,7 +25,7 @@ HEADLINES = {
 }
 STAGES = {
     Stage.START: "at the start, before anything was written",
-    Stage.BEFORE_OFFSETS: "before the batch was logged",
+    Stage.BEFORE_OFFSETS: "before anything was added to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after it was logged: the entry stays in the offset log",
 }
 _KINDS = {
@@ -83,7 +83,7 @@ def _number(value: int | None) -> str:
 def output_words(output: OutputDifference) -> str:
     """Return how the old version's output compares, or why it was not compared."""
     if not output.same_input:
-        did = {EngineOutcome.REFUSES: f"refused, too ({output.old_error_class})"}.get(output.old)
+        did = {EngineOutcome.REFUSES: f"is refused, by {output.old_error_class}"}.get(output.old)
         did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "was not run to its end")
         return f"it {did}; {output.remark}" if output.remark else f"it {did}"
     counts = (
