@@ -22,7 +22,7 @@ class Stack:
             argv = [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
             self.process = subprocess.Popen([*argv, *more], stdout=out, stderr=out)
 
-    def wait(self, true, seconds: float = 90.0):
+    def wait(self, true, seconds: float = 300.0):
         deadline = time.monotonic() + seconds
         while not (result := true()):
             self.look()

@@ -19,7 +19,7 @@ from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_version import read_version
 
-LATEST = 90.0
+LATEST = 240.0
 
 
 def until(true):
