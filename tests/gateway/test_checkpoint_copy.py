@@ -7,7 +7,13 @@ import os
 import pytest
 
 from headgate.errors import RefusedError, SetupError, StepError
-from headgate.gateway.checkpoint_copy import check_room, copy_checkpoint, read_prints, size_of
+from headgate.gateway.checkpoint_copy import (
+    check_room,
+    copy_checkpoint,
+    point_to_itself,
+    read_prints,
+    size_of,
+)
 from headgate.gateway.evidence_files import find
 from headgate.gateway.scratch import scratch_folder
 
@@ -38,6 +44,21 @@ def test_every_file_is_copied_and_hashed_hidden_ones_too(checkpoint, tmp_path):
     # The copy is one: writing into it is not seen in the original.
     (tmp_path / "copy" / "offsets" / "0").write_bytes(b"v2")
     assert (checkpoint / "offsets" / "0").read_bytes() == b"v1"
+
+
+def test_a_copy_names_its_own_schema_files_and_nothing_else_changes(tmp_path):
+    """The file is as Spark 4.2 writes it for transformWithState."""
+    folder = tmp_path / "copy" / "state" / "0" / "_metadata" / "v2"
+    folder.mkdir(parents=True)
+    paths = "s3a://team/ck/state/0/_stateSchema/default/0_300d"
+    text = 'v2\n{"stateStoreInfo":[{"storeName":"default","stateSchemaFilePaths":["%s"]}]}'
+    (folder / "0").write_text(text % paths)
+    (folder / ".0.crc").write_bytes(b"of the old contents")
+    for _ in range(2):
+        point_to_itself(tmp_path / "copy")
+        own = f"file:{tmp_path}/copy/state/0/_stateSchema/default/0_300d"
+        assert (folder / "0").read_text() == text % own
+    assert not (folder / ".0.crc").exists()
 
 
 @pytest.mark.parametrize(

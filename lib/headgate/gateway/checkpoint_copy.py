@@ -7,6 +7,7 @@ its offsets and its state there, even where the query runs on meanwhile.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +20,7 @@ from headgate.gateway.evidence_files import Place, entries
 from headgate.gateway.local_files import LocalFiles
 
 _BLOCK = 1 << 20
+_SCHEMA_FILE = re.compile(rb'"[^"]*(/state/\d+/_stateSchema/)')
 _FIRST = ("metadata", "commits", "offsets", "sources", "state")
 # What a batch needs beside the copy: new state, output, Spark's own scratch files.
 _SPARE = 256 << 20
@@ -62,6 +64,23 @@ def copy_checkpoint(checkpoint: Place, target: Path) -> Prints:
     """
     target.mkdir(parents=True)
     return Prints(dict(_read(checkpoint, target)))
+
+
+def point_to_itself(copy: Path) -> None:
+    """Let the state's metadata in a copy name the copy's own schema files.
+
+    `state/N/_metadata/v2` (transformWithState) holds them by their full address: a copy would read
+    the original's, or fail where there is none. Doing it again, after the copy has moved, is fine.
+    """
+    for file in copy.glob("state/*/_metadata/**/*"):
+        if not file.is_file() or file.name.startswith("."):
+            continue
+        text = file.read_bytes()
+        own = _SCHEMA_FILE.sub(lambda found: f'"file:{copy}{found[1].decode()}'.encode(), text)
+        if own != text:
+            file.write_bytes(own)
+            # Its checksum is no longer the file's; without one none is checked.
+            file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
 def size_of(checkpoint: Place) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError, UnreachableError
+from headgate.gateway.checkpoint_copy import point_to_itself
 from headgate.gateway.spark_capture import PIECES
 from headgate.gateway.spark_process import (
     ended_early,
@@ -78,6 +79,7 @@ def rehearse_query(
     Spark did not start, or that its process had to be ended.
     """
     into.mkdir(parents=True, exist_ok=True)
+    point_to_itself(checkpoint)
     temporary = into / "tmp"
     temporary.mkdir()
     jars = joined_jars()
