@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, RenameError
 from headgate.ui import data, markup
 from headgate.ui.ask import switch
 from headgate.ui.canvas import canvas_and_panel, search
 from headgate.ui.compare_panel import compare_panel
+from headgate.ui.finding_card import engine_words
 from headgate.ui.given import GIVEN, Given
 from headgate.ui.graph.component import room
 from headgate.ui.keys import CompareKey
@@ -16,10 +19,11 @@ from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline
 from headgate.ui.problem import show_problem
 from headgate.ui.rehearsal_panel import rehearsal_panel
+from headgate.ui.rename_form import forget_rename, renames
 from headgate.ui.sides import ask_side, given_line, pick_side, side_evidence, usual_sides
 from headgate.ui.state import collapsed
 from headgate.usecases.context import Context
-from headgate.views.compose import compose
+from headgate.views.compose import compose, has_changed
 from headgate.views.scene import Lens
 from headgate.views.scene_compare import Side, one_side, sketch_comparison
 from headgate.views.verdict import verdict
@@ -38,7 +42,7 @@ def main() -> None:
 @st.fragment
 def _page(context: Context) -> None:
     head, pipelines, old, new, sides, find, only = st.columns(
-        [0.95, 1.3, 2.15, 2.15, 1.95, 1.1, 1.35], vertical_alignment="center"
+        [0.9, 1.5, 2.15, 2.15, 1.75, 1.25, 1.25], vertical_alignment="center", gap="xsmall"
     )
     with head:
         title("Compare")
@@ -62,14 +66,24 @@ def _page(context: Context) -> None:
     other = side_evidence(pipeline, after, CompareKey.AFTER_GIVEN)
     if one is None or other is None:
         _ask(context, pipeline, one, other)
+    else:
+        if GIVEN in (before, after):
+            _given(before, after, one, other)
+        look = Look(context, pipeline, side, query, only_changes)
+        _show(look, _compared(context, one, other), f"{one} {other}")
+    with st.container(key="rehearsal"):
         rehearsal_panel(context, pipeline)
-        return
-    if GIVEN in (before, after):
-        _given(before, after, one, other)
+
+
+def _compared(context: Context, one: Given, other: Given) -> data.Comparison:
+    """Compare, as if nothing was renamed where a rename that the address names is none."""
     with st.spinner("Comparing", show_time=True):
-        found = data.comparison(context, one, other)
-    _show(found, pipeline or "query", f"{one} {other}", side, query, only_changes)
-    rehearsal_panel(context, pipeline)
+        try:
+            return data.comparison(context, one, other, renames())
+        except RenameError as error:
+            show_problem(error)
+            st.button("Forget renames", key="forget_renames", on_click=forget_rename)
+            return data.comparison(context, one, other)
 
 
 def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given | None) -> None:
@@ -82,12 +96,13 @@ def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given
             if what is None:
                 ask_side(context, pipeline, word, key)
             else:
-                st.html(markup.section(word) + markup.quiet(f"It is there: `{what.name()}`."))
+                said = f"It is there: `{what.name()}`. Only the other side is missing."
+                st.html(markup.section(word) + markup.quiet(said))
 
 
 def _given(before: str, after: str, one: Given, other: Given) -> None:
     """Name the evidence that was put in, above the comparison."""
-    left, right = st.columns(2)
+    left, right = st.container(key="given").columns(2)
     if before == GIVEN:
         with left:
             given_line("Before", one, CompareKey.BEFORE_GIVEN)
@@ -96,19 +111,36 @@ def _given(before: str, after: str, one: Given, other: Given) -> None:
             given_line("After", other, CompareKey.AFTER_GIVEN)
 
 
-def _show(found: data.Comparison, name: str, pair: str, side: Side, query: str, only: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What somebody wants to see of a comparison."""
+
+    context: Context
+    pipeline: str | None
+    side: Side
+    query: str
+    only_changes: bool
+
+
+def _show(look: Look, found: data.Comparison, pair: str) -> None:
     said = verdict(found.report)
-    st.html(markup.verdict(said.glyph, said.word, said.sentence, said.outcome.word))
-    sketch = sketch_comparison(found.before, found.after, found.report, name=name)
+    judged_for = engine_words(found.report.judged_for)
+    st.html(markup.verdict(said.glyph, said.word, said.sentence, said.tone, judged_for))
+    sketch = sketch_comparison(
+        found.before, found.after, found.report, name=look.pipeline or "query"
+    )
+    only = look.only_changes and any(map(has_changed, sketch.nodes))
     union = compose(
         sketch, Lens(collapsed=collapsed(), only_changes=only, view=room(CompareKey.GRAPH))
     )
-    scene = one_side(union, sketch, side, found.before.topology)
+    scene = one_side(union, sketch, look.side, found.before.topology)
     panel = canvas_and_panel(
-        scene, sketch, key=CompareKey.GRAPH, picture=f"{pair} {only}", query=query
+        scene, sketch, key=CompareKey.GRAPH, picture=f"{pair} {only}", query=look.query
     )
     with panel:
-        compare_panel(found, sketch)
+        if look.only_changes and not only:
+            st.html(markup.quiet("No node of the graph changed, so all of it is shown."))
+        compare_panel(look.context, look.pipeline, found, sketch)
 
 
 def _nothing_yet(pipeline: str | None) -> None:

@@ -3,34 +3,78 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 import streamlit as st
 
+from headgate.compat.report import Finding, Upgrade
 from headgate.model.topology import Node
 from headgate.ui import markup
 from headgate.ui.data import Comparison
 from headgate.ui.details import detail_rows, neighbours, node_heading
-from headgate.ui.findings import about, finding_card, findings_list
+from headgate.ui.finding_card import finding_card, value_text
+from headgate.ui.findings import about, findings_list
 from headgate.ui.keys import Param
 from headgate.ui.node_facts import show_node
+from headgate.ui.rename_form import rename_form
+from headgate.ui.report_exports import report_exports
 from headgate.ui.state import select, selected
-from headgate.views.scene import Sketch, SketchNode
+from headgate.ui.upload import as_uploaded
+from headgate.usecases.context import Context
+from headgate.views.report_upgrade import HEADLINES
+from headgate.views.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
+from headgate.views.scene_compare import BY_OUTCOME
+
+BAD = frozenset(BY_OUTCOME.values())
+"""Statuses that a finding gave a node: the finding's card says them."""
 
 
-def compare_panel(found: Comparison, sketch: Sketch) -> None:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What the panel tells of."""
+
+    context: Context
+    pipeline: str | None
+    found: Comparison
+    sketch: Sketch
+
+    def card(self, finding: Finding) -> None:
+        """Show one finding in full."""
+        number = self.found.report.findings.index(finding)
+        finding_card(self.context, self.pipeline, self.found, finding, key=str(number))
+
+
+def compare_panel(
+    context: Context, pipeline: str | None, found: Comparison, sketch: Sketch
+) -> None:
     """Show the selected finding or node; all findings where nothing is selected."""
+    page = _Page(context, pipeline, found, sketch)
     number, node = _finding_number(found), sketch.node(selected())
+    _head(page, is_all=number is None and node is None)
     if number is None and node is None:
-        _all(found, sketch)
-        return
-    st.button(
-        "All findings", icon=":material/arrow_back:", type="tertiary", key="all_findings",
-        on_click=_back,
-    )  # fmt: skip
-    if node is None and number is not None:
-        finding_card(found.report.findings[number])
+        _all(page)
+    elif node is None and number is not None:
+        page.card(found.report.findings[number])
     elif node is not None:
-        _node(found, sketch, node)
+        _node(page, node)
+
+
+def _head(page: _Page, *, is_all: bool) -> None:
+    """Show how many findings there are, or the way back to them, and what can be done here."""
+    count = len(page.found.report.findings)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="panel-head"):
+        if is_all:
+            said = {0: "No findings", 1: "1 finding"}.get(count, f"{count} findings, worst first")
+            st.html(markup.section(said), width="stretch")
+        else:
+            st.button(
+                "All findings", icon=":material/arrow_back:", type="tertiary", key="all_findings",
+                on_click=_back,
+            )  # fmt: skip
+            st.space("stretch")
+        rename_form(page.found)
+        report_exports(page.context, page.found.report, page.pipeline or "query")
 
 
 def _back() -> None:
@@ -44,49 +88,88 @@ def _finding_number(found: Comparison) -> int | None:
     return number if 0 <= number < len(found.report.findings) else None
 
 
-def _all(found: Comparison, sketch: Sketch) -> None:
-    report = found.report
-    st.html(markup.counts(Counter(n.status for n in sketch.nodes)))
+def _all(page: _Page) -> None:
+    report = page.found.report
     if report.findings:
         with st.container(key="findings", gap=None):
-            findings_list(report, sketch)
+            findings_list(report, page.sketch)
     elif report.changes:
         st.html(markup.quiet("No rule has anything to say about these changes."))
     else:
         st.html(markup.quiet("Nothing changed that the engine can see."))
-    if report.warnings:
-        st.html(markup.section("Remarks") + markup.bullets(report.warnings))
-    if report.judged_for:
-        st.html(markup.quiet(f"Judged for {report.judged_for}."))
+    if chips := markup.chips(_in_the_graph(page.sketch)):
+        st.html(markup.section("In the graph") + chips)
+    if report.upgrade:
+        _upgrade(report.upgrade)
+    _not_looked_at(page.found)
+
+
+def _in_the_graph(sketch: Sketch) -> Iterator[tuple[str, str, str]]:
+    """Yield how many nodes changed, came, went and moved."""
+    counts = Counter(n.status for n in sketch.nodes)
+    for status in (Status.CHANGED, Status.ADDED, Status.REMOVED):
+        if counts[status]:
+            glyph, word = STATUS_WORDS[status]
+            yield glyph, status, f"{counts[status]} {word.lower()}"
+    marks = Counter(m for n in sketch.nodes for m in n.marks)
+    for mark, (glyph, word) in MARK_WORDS.items():
+        if marks[mark]:
+            yield glyph, mark, f"{marks[mark]} {word.lower()}"
+
+
+def _upgrade(upgrade: Upgrade) -> None:
+    """Show the way of an upgrade with its steps, and why no easier one will do."""
+    st.html(
+        markup.section("How to upgrade")
+        + markup.paragraph(f"{HEADLINES[upgrade.way]}.")
+        + markup.numbered(upgrade.steps)
+        + (markup.quiet(upgrade.why) if upgrade.why else "")
+    )
+
+
+def _not_looked_at(found: Comparison) -> None:
+    """Show what the verdict rests on no evidence for: nobody takes silence for an answer."""
+    lines = [as_uploaded(w) for w in found.report.warnings]
     if found.not_asked:
-        st.html(markup.say(f"Kafka as it is now was not asked. {found.not_asked}", "unknown"))
+        lines.append(f"Why Kafka was not asked: {found.not_asked}")
+    if lines:
+        st.html(markup.section("What was not looked at") + markup.bullets(lines))
 
 
-def _node(found: Comparison, sketch: Sketch, node: SketchNode) -> None:
-    node_heading(sketch, node.id)
-    findings = about(found.report, sketch, node.id)
-    if not findings:
+def _node(page: _Page, node: SketchNode) -> None:
+    found = page.found
+    node_heading(page.sketch, node.id)
+    findings = about(found.report, page.sketch, node.id)
+    if node.status not in BAD:
         st.html(markup.status(node.status))
     for finding in findings:
-        finding_card(finding)
+        page.card(finding)
     was = found.before.topology.node(node.before or "")
     now = found.after.topology.node(node.after or "")
+    _changes(page, node, was, now, findings)
+    if now:
+        st.html(markup.section("In the new version" if was else "Only in the new version"))
+        show_node(found.after, now)
+    elif was:
+        st.html(markup.section("Only in the old version"))
+        show_node(found.before, was)
+    neighbours(page.sketch, node.id, pick_node)
+
+
+def _changes(
+    page: _Page, node: SketchNode, was: Node | None, now: Node | None, findings: list[Finding]
+) -> None:
+    """Show what differs, less what the findings' own values show already."""
     changes = [
         c.what.replace(" -> ", " → ")
-        for c in found.report.changes
+        for c in page.found.report.changes
         if (c.after and c.after == node.after) or (c.before and c.before == node.before)
     ]
     if changes:
         st.html(markup.section("Changes") + markup.bullets(dict.fromkeys(changes)))
-    if was and now:
-        st.html(_differences(was, now))
-    if now:
-        st.html(markup.section("After"))
-        show_node(found.after, now)
-    elif was:
-        st.html(markup.section("Before"))
-        show_node(found.before, was)
-    neighbours(sketch, node.id, pick_node)
+    told = {(value_text(f.before), value_text(f.after)) for f in findings}
+    if was and now and (text := _differences(was, now, told)):
+        st.html(text)
 
 
 def pick_node(node: str) -> None:
@@ -95,11 +178,12 @@ def pick_node(node: str) -> None:
     select(node)
 
 
-def _differences(was: Node, now: Node) -> str:
-    """Return the details that differ, before and after."""
+def _differences(was: Node, now: Node, told: Collection[tuple[str, str]]) -> str:
+    """Return the details that differ, before and after, without the pairs of `told`."""
     old, new = dict(detail_rows(was.details)), dict(detail_rows(now.details))
     names = [n for n in dict.fromkeys((*old, *new)) if old.get(n) != new.get(n)]
-    return "".join(markup.change(n, _text(old.get(n)), _text(new.get(n))) for n in names)
+    pairs = [(n, _text(old.get(n)), _text(new.get(n))) for n in names]
+    return "".join(markup.change(n, a, b) for n, a, b in pairs if (a, b) not in told)
 
 
 def _text(value: object) -> str:

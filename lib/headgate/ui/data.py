@@ -157,12 +157,17 @@ class Comparison:
     not_asked: str | None = None
 
 
-def comparison(context: Context, before: Given, after: Given) -> Comparison:
-    """Return both versions and the report, judged against Kafka as it was a moment ago."""
+def comparison(
+    context: Context, before: Given, after: Given, renames: tuple[str, ...] = ()
+) -> Comparison:
+    """Return both versions and the report, judged against Kafka as it was a moment ago.
+
+    `renames` are `KIND:OLD=NEW`; RenameError where one of them is none.
+    """
     seen = cluster(context)
     found = _comparison(
         context.store_url, before.evidence, before.query, after.evidence, after.query,
-        _moment((*before.evidence, *after.evidence)), _minute(seen), context, seen,
+        _moment((*before.evidence, *after.evidence)), _minute(seen), renames, context, seen,
     )  # fmt: skip
     report = with_acceptances(
         found.report, found.before, found.after,
@@ -193,9 +198,10 @@ def _comparison(
     after_query: str | None,
     at: int,
     seen_at: str | None,
+    renames: tuple[str, ...],
     _context: Context,
     _seen: Seen,
 ) -> Comparison:
     old, new = version(_context, before, before_query), version(_context, after, after_query)
     judged = with_offsets_now(before, old, _context) if _seen.cluster else old
-    return Comparison(old, new, compare_read(judged, new, _seen.cluster))
+    return Comparison(old, new, compare_read(judged, new, _seen.cluster, renames))

@@ -16,6 +16,7 @@ class Param(StrEnum):
     FINDING = "finding"
     CLOSED = "closed"
     RUN = "run"
+    RENAME = "rename"
 
 
 class LandscapeKey(StrEnum):
@@ -67,6 +68,10 @@ class CompareKey(StrEnum):
     ONLY = "only_changes"
     SEARCH = "q"
     GRAPH = "compare_graph"
+    RENAME_KIND = "compare_rename_kind"
+    RENAME_OLD = "compare_rename_old"
+    RENAME_NEW = "compare_rename_new"
+    RENAME_TAKE = "compare_rename_take"
     REHEARSE = "compare_rehearse"
     REHEARSE_BATCH = "compare_rehearse_batch"
     REHEARSAL = "compare_rehearsal"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from headgate.views.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
+WRAPS = (("long", 150), ("longer", 200))
+"""Characters from which on a verdict wraps at 1280 and at 1680 pixels."""
 
 
 def header(title: str, summary: str = "") -> str:
@@ -33,6 +35,8 @@ def facts(rows: Rows) -> str:
 def _value(value: object) -> str:
     if isinstance(value, Code):
         return code(value)
+    if isinstance(value, Link):
+        return link(value)
     if isinstance(value, list | tuple):
         return "<br>".join(_value(v) for v in value)
     return rich(str(value))
@@ -44,9 +48,23 @@ class Code(str):
     __slots__ = ()
 
 
+class Link(str):
+    """An address on the web: shown as a link, if it is one."""
+
+    __slots__ = ()
+
+
+def link(address: str) -> str:
+    """Return a link that opens beside the page; anything but a web address as plain text."""
+    text = escape(address)
+    if not address.startswith(("https://", "http://")):
+        return rich(address)
+    return f'<a href="{text}" target="_blank" rel="noopener noreferrer">{text}</a>'
+
+
 def code(text: object) -> str:
-    """Return text in a fixed width."""
-    return f'<span class="hg-code">{escape(str(text))}</span>'
+    """Return text in a fixed width; long names of error classes break after an underscore."""
+    return f'<span class="hg-code">{escape(str(text)).replace("_", "_<wbr>")}</span>'
 
 
 def section(text: str) -> str:
@@ -57,6 +75,11 @@ def section(text: str) -> str:
 def quiet(text: str) -> str:
     """Return a muted line."""
     return f'<div class="hg-quiet">{rich(text)}</div>'
+
+
+def paragraph(text: str) -> str:
+    """Return a paragraph of the panel."""
+    return f'<p class="hg-text">{rich(text)}</p>'
 
 
 def beneath(text: str) -> str:
@@ -72,30 +95,39 @@ def tone(name: str) -> str:
 def status(which: Status) -> str:
     """Return a status as a badge with its word."""
     glyph, word = STATUS_WORDS[which]
-    return f'<span class="hg-status" {tone(which)}><i>{glyph}</i>{escape(word)}</span>'
+    return state(glyph, which, word)
+
+
+def state(glyph: str, name: str, word: str) -> str:
+    """Return a glyph and a word in a status's hue."""
+    loud = " loud" if name == Status.SILENTLY_WRONG else ""
+    return f'<span class="hg-status{loud}" {tone(name)}><i>{glyph}</i>{escape(word)}</span>'
 
 
 def badge(glyph: str, name: str) -> str:
-    """Return a glyph in a disc of a status's hue."""
-    return f'<span class="hg-finding" {tone(name)}><i>{escape(glyph)}</i></span>'
+    """Return a glyph in a disc of a status's hue; silently wrong is louder than all others."""
+    loud = " loud" if name == Status.SILENTLY_WRONG else ""
+    return f'<span class="hg-finding{loud}" {tone(name)}><i>{escape(glyph)}</i></span>'
 
 
-def counts(numbers: Mapping[Status, int]) -> str:
-    """Return how many nodes have each status, worst first; statuses without any are left out."""
-    shown = [s for s in STATUS_WORDS if s is not Status.SAME and numbers.get(s)]
-    chips = "".join(
-        f'<span class="{"loud" if s is Status.SILENTLY_WRONG else ""}" {tone(s)}>'
-        f"<i>{STATUS_WORDS[s][0]}</i>{numbers[s]} {escape(STATUS_WORDS[s][1].lower())}</span>"
-        for s in shown
+def chips(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Return counts side by side: a glyph, the hue's name, and the words."""
+    shown = "".join(
+        f'<span class="{"loud" if name == Status.SILENTLY_WRONG else ""}" {tone(name)}>'
+        f"<i>{escape(glyph)}</i>{escape(words)}</span>"
+        for glyph, name, words in rows
     )
-    return f'<div class="hg-counts">{chips}</div>' if chips else ""
+    return f'<div class="hg-counts">{shown}</div>' if shown else ""
 
 
 def change(title: str, before: str, after: str) -> str:
-    """Return a value before and after; an empty side is left out."""
+    """Return a value before and after; an empty side is left out, and so is an empty title."""
+    if not (title or before or after):
+        return ""
     was = f'<div class="was"><span>−</span><span>{escape(before)}</span></div>' if before else ""
     now = f'<div class="is"><span>+</span><span>{escape(after)}</span></div>' if after else ""
-    return f'<div class="hg-change"><b>{escape(title)}</b>{was}{now}</div>'
+    head = f"<b>{escape(title)}</b>" if title else ""
+    return f'<div class="hg-change">{head}{was}{now}</div>'
 
 
 def rich(text: str) -> str:
@@ -110,23 +142,36 @@ def say(text: str, name: str) -> str:
     return f'<div class="hg-say" {tone(name)}>{rich(text)}</div>'
 
 
-def unknown(text: str) -> str:
+def unknown(text: str, glyph: str = "?") -> str:
     """Return what the evidence does not say, and what would tell it."""
-    return f'<div class="hg-unknown"><i>?</i><span>{rich(text)}</span></div>'
+    return f'<div class="hg-unknown"><i>{escape(glyph)}</i><span>{rich(text)}</span></div>'
 
 
-def verdict(glyph: str, word: str, sentence: str, name: str) -> str:
-    """Return the one line that a release manager can act on."""
-    loud = " loud" if name == Status.SILENTLY_WRONG else ""
+def verdict(glyph: str, word: str, sentence: str, name: str, judged_for: str = "") -> str:
+    """Return the one line that a release manager can act on, and which engine it holds for.
+
+    A long one takes two lines (`WRAPS` says from which length on, in a small and a large window);
+    what is longer still is cut there and stands in its tooltip.
+    """
+    length = len(f"{word} {sentence} {judged_for}")
+    classes = ["hg-verdict", *(c for c, at in WRAPS if length > at)]
+    classes += ["loud"] if name == Status.SILENTLY_WRONG else []
+    holds = f"<small>{escape(judged_for)}</small>" if judged_for else ""
     return (
-        f'<div class="hg-verdict{loud}" role="status" {tone(name)}><i>{escape(glyph)}</i>'
-        f"<div><b>{escape(word)}</b> {rich(sentence)}</div></div>"
+        f'<div class="{" ".join(classes)}" role="status" {tone(name)}><i>{escape(glyph)}</i>'
+        f'<div title="{escape(sentence)}"><b>{escape(word)}</b> {rich(sentence)}</div>{holds}</div>'
     )
 
 
 def pill(word: str, name: str) -> str:
     """Return a word in the hue of a status."""
     return f'<span class="hg-pill" {tone(name)}>{escape(word)}</span>'
+
+
+def numbered(lines: Iterable[str]) -> str:
+    """Return steps in their order."""
+    items = "".join(f"<li>{rich(line)}</li>" for line in lines)
+    return f'<ol class="hg-list">{items}</ol>' if items else ""
 
 
 def bullets(lines: Iterable[str]) -> str:

@@ -53,9 +53,18 @@ def compare_versions(
     )
 
 
-def compare_read(before: Version, after: Version, cluster: Cluster | None = None) -> Report:
-    """Compare two versions that were read already; acceptances are not looked at."""
-    return compare(_as_from_a_file(before), _as_from_a_file(after), cluster=cluster)
+def compare_read(
+    before: Version,
+    after: Version,
+    cluster: Cluster | None = None,
+    renames: Sequence[str] = (),
+) -> Report:
+    """Compare two versions that were read already; acceptances are not looked at.
+
+    Raises RenameError for a rename that is none.
+    """
+    old, new = _as_from_a_file(before), _as_from_a_file(after)
+    return compare(old, new, renames=renames, cluster=cluster)
 
 
 def _as_from_a_file(version: Version) -> Version:

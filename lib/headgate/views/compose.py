@@ -26,6 +26,8 @@ HEIGHT = 34.0
 NARROWEST = 92.0
 EVERYTHING = Lens()
 PILLS = frozenset({Look.TOPIC, Look.REPARTITION})
+BOLDER = 1.08
+"""How much wider a label is that is drawn bold."""
 PILL_ROOM, CHIP_ROOM, COUNT_ROOM, TITLE_ROOM = 52.0, 48.0, 34.0, 64.0
 
 
@@ -43,9 +45,14 @@ def _seen(sketch: Sketch, lens: Lens) -> Sketch:
     if lens.focus in known:
         return _restricted(sketch, _around(sketch, [lens.focus or ""], lens.hops))
     if lens.only_changes:
-        changed = [n.id for n in sketch.nodes if n.status is not Status.SAME or n.marks]
+        changed = [n.id for n in sketch.nodes if has_changed(n)]
         return _restricted(sketch, _around(sketch, changed, 1))
     return sketch
+
+
+def has_changed(node: SketchNode) -> bool:
+    """Say whether a node differs between the two versions, or something is to be said of it."""
+    return node.status is not Status.SAME or bool(node.marks)
 
 
 def _around(sketch: Sketch, seeds: Iterable[str], hops: int) -> set[str]:
@@ -120,7 +127,8 @@ def _width(node: SketchNode, count: int | None) -> float:
     room = PILL_ROOM if node.look in PILLS else CHIP_ROOM
     if node.look is Look.GROUP and count:
         room += COUNT_ROOM
-    return max(NARROWEST, round(text_width(shorten(node.label)) + room))
+    bold = BOLDER if node.status is Status.SILENTLY_WRONG else 1.0
+    return max(NARROWEST, round(text_width(shorten(node.label)) * bold + room))
 
 
 def _scene(shown: Sketch, seen: Sketch, layout: Layout) -> Scene:

@@ -24,17 +24,26 @@ WORDS = {
 }
 
 
+MIXED_GLYPH = "◐"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Glyph and word of the outcome, one sentence, and the outcome's word for its hue."""
 
     outcome: Outcome
     sentence: str
+    mixes: bool = False
 
     @property
     def glyph(self) -> str:
         """The outcome's sign."""
-        return GLYPHS[self.outcome]
+        return MIXED_GLYPH if self.mixes else GLYPHS[self.outcome]
+
+    @property
+    def tone(self) -> str:
+        """The name of the hue: results that mix two meanings are not as green as others."""
+        return StateEffect.MIXED.value if self.mixes else self.outcome.word
 
     @property
     def word(self) -> str:
@@ -48,10 +57,21 @@ def verdict(report: Report) -> Verdict:
     of_worst = [f for f in report.findings if f.outcome is worst]
     first = next((f for f in of_worst if f.accepted is None), next(iter(of_worst), None))
     said = (_advice(worst, first, report), _way(report), _rest(report))
-    return Verdict(worst, " ".join(filter(None, said)))
+    return Verdict(worst, " ".join(filter(None, said)), _takes_over(worst) and is_mixed(report))
+
+
+def is_mixed(report: Report) -> bool:
+    """Say whether results will mix the old and the new meaning."""
+    return any(f.state_effect is StateEffect.MIXED for f in report.findings)
+
+
+def _takes_over(worst: Outcome) -> bool:
+    return worst <= Outcome.NO_EFFECT
 
 
 def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
+    if first is not None and first.accepted is not None and not _takes_over(worst):
+        return _accepted(first)
     if worst is Outcome.REFUSES and first is not None:
         error = f" ({first.error_class})" if first.error_class else ""
         return f"Do not deploy on this state: the engine will not run it{error}. {first.remedy}"
@@ -59,7 +79,7 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
         return f"Do not deploy on this state: it starts and writes wrong results. {first.remedy}"
     if worst is Outcome.UNKNOWN and first is not None:
         return f"Decide first: {first.question}"
-    if any(f.state_effect is StateEffect.MIXED for f in report.findings):
+    if is_mixed(report):
         return "It takes over, but results will mix the old and the new meaning."
     if worst is Outcome.NO_EFFECT:
         return "It takes over; some changes have no effect, because the state pins the old values."
@@ -68,9 +88,25 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
     return "It takes over where the old version stopped."
 
 
+def _accepted(finding: Finding) -> str:
+    """Say what still happens although somebody lives with it: an acceptance mends nothing."""
+    assert finding.accepted is not None
+    happens = {
+        Outcome.REFUSES: "The engine will not run it on this state",
+        Outcome.SILENTLY_WRONG: "It starts and writes wrong results",
+    }
+    said = happens.get(finding.outcome, f"Still open: {finding.question}").rstrip(".")
+    stop = "" if said.endswith("?") else "."
+    until = f" until {finding.accepted.until}" if finding.accepted.until else ""
+    return f"{said}{stop} Accepted{until}: {finding.accepted.reason.rstrip('.')}."
+
+
 def _way(report: Report) -> str:
     """Name the way of the upgrade where there is a choice and the rest did not say it."""
     if report.upgrade is None or report.upgrade.way is UpgradeWay.UNKNOWN:
+        return ""
+    if report.upgrade.way is UpgradeWay.RESET and not _takes_over(report.outcome):
+        # The advice says so already.
         return ""
     return f"{HEADLINES[report.upgrade.way]}."
 

@@ -132,6 +132,8 @@ class Camera {
 
   /* The minimap appears as soon as something is out of view. */
   drawMap(scene) {
+    this.map.replaceChildren();
+    if (!scene.width || !scene.height) return;
     const scale = Math.min(MAP_WIDTH / scene.width, MAP_HEIGHT / scene.height);
     this.scale = scale;
     this.map.setAttribute("width", scene.width * scale + 12);

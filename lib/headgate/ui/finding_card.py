@@ -1,0 +1,120 @@
+"""One finding in full: what happens, why, what to do, and where that can be done."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from headgate.compat.report import Finding, Rollback, StateEffect
+from headgate.model.topology import Topology
+from headgate.model.version import Engine
+from headgate.plan.build import SCENARIOS
+from headgate.ui import markup
+from headgate.ui.data import Comparison
+from headgate.ui.findings import WHOLE, sign
+from headgate.ui.keys import ReprocessKey
+from headgate.ui.markup import Code, Link
+from headgate.ui.rule_page import rule_popover
+from headgate.usecases.context import Context
+from headgate.views.report_words import accepted_text, matters
+from headgate.views.verdict import WORDS
+
+EFFECTS = {
+    StateEffect.EXACT: "kept exactly",
+    StateEffect.MIXED: "kept; results mix old and new meaning",
+    StateEffect.REINTERPRETED: "read under another meaning",
+    StateEffect.ORPHANED: "left behind, never read again",
+    StateEffect.LOST: "lost",
+    StateEffect.NONE: None,
+}
+ROLLBACKS = {
+    Rollback.SAFE: "possible: the old version starts again",
+    Rollback.REPAIRABLE: "possible after a repair: what to do says how",
+    Rollback.LOST: "impossible: the old version will not start on this state again",
+    Rollback.UNKNOWN: "not known",
+}
+
+
+def finding_card(
+    context: Context, pipeline: str | None, found: Comparison, finding: Finding, key: str
+) -> None:
+    """Show everything that is known of a finding; `key` is its own on the page."""
+    glyph, tone = sign(finding)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.html(markup.state(glyph, tone, WORDS[finding.outcome]), width="stretch")
+        rule_popover(context, finding.rule, key=key)
+    if accepted := accepted_text(finding):
+        st.html(markup.unknown(accepted, "✓"))
+    st.html(markup.say(finding.why, tone))
+    if finding.question:
+        st.html(markup.section("To decide") + markup.unknown(finding.question))
+    if finding.remedy:
+        st.html(markup.section("What to do") + markup.paragraph(finding.remedy))
+    _scenario(finding, pipeline)
+    before, after = value_text(finding.before), value_text(finding.after)
+    st.html(markup.change("", before, after) + markup.facts(_rows(finding, found)))
+
+
+def _rows(finding: Finding, found: Comparison) -> markup.Rows:
+    yield "Where", _where(finding, found)
+    yield "Error", Code(finding.error_class) if finding.error_class else None
+    yield "State", EFFECTS[finding.state_effect] if finding.state_effect else None
+    yield "Going back", ROLLBACKS[finding.rollback] if matters(finding) else None
+    yield "Known from", Link(finding.source)
+
+
+def _where(finding: Finding, found: Comparison) -> str:
+    """Return what the node is called in both graphs."""
+    where = finding.where
+    if where.before is None and where.after is None:
+        return WHOLE
+    old = _label(found.before.topology, where.before)
+    new = _label(found.after.topology, where.after)
+    if old is None or new is None:
+        return f"{new or old}, only in the {'new' if old is None else 'old'} version"
+    return old if old == new else f"{old} → {new}"
+
+
+def _label(topology: Topology, node: str | None) -> str | None:
+    found = topology.node(node or "")
+    return found.label if found else node
+
+
+def _scenario(finding: Finding, pipeline: str | None) -> None:
+    """Lead to the scenario that gets over it; one that this release can't plan is only named."""
+    if finding.scenario is None:
+        return
+    if finding.scenario not in SCENARIOS or pipeline is None:
+        st.html(markup.facts([("Scenario", Code(finding.scenario))]))
+        return
+    st.page_link(
+        "pages/reprocess.py",
+        label=f"Plan the scenario {finding.scenario}",
+        icon=":material/replay:",
+        help="Opens Reprocess with this pipeline and scenario. Nothing is changed before you run "
+        "the plan.",
+        query_params=[
+            (ReprocessKey.PIPELINE, pipeline),
+            (ReprocessKey.SCENARIO, finding.scenario),
+        ],
+    )
+
+
+def value_text(value: Any) -> str:
+    """Return a plain value as people read it: lists line by line."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, list | tuple):
+        return "\n".join(value_text(v) for v in value)
+    if isinstance(value, dict):
+        return "\n".join(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in value.items())
+    return str(value)
+
+
+def engine_words(judged_for: str) -> str:
+    """Return the engine and version of a report as people write them."""
+    names = {Engine.KAFKA_STREAMS.value: "Kafka Streams", Engine.SPARK.value: "Spark"}
+    engine, _, rest = judged_for.partition(" ")
+    return f"for {names.get(engine, engine)} {rest}".rstrip() if judged_for else ""

@@ -1,0 +1,96 @@
+"""Say on the page that a removal and an addition are one thing under a new name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from headgate.compat.renames import RenameKind, things
+from headgate.model.version import Version
+from headgate.ui import markup
+from headgate.ui.data import Comparison
+from headgate.ui.details import plain
+from headgate.ui.keys import CompareKey, Param
+
+HELP = "Declare a rename: what looks removed and added is the same thing under a new name."
+_KINDS = {
+    RenameKind.SOURCE: "Source",
+    RenameKind.STORE: "State store",
+    RenameKind.OPERATOR: "Operator",
+}
+
+
+def renames() -> tuple[str, ...]:
+    """Return what the address declares, as `headgate diff --rename` takes it."""
+    return tuple(dict.fromkeys(st.query_params.get_all(Param.RENAME)))
+
+
+def forget_rename(text: str | None = None) -> None:
+    """Drop one declared rename from the address, or all."""
+    left = [r for r in renames() if text is not None and r != text]
+    if left:
+        st.query_params[Param.RENAME] = left
+    else:
+        st.query_params.pop(Param.RENAME, None)
+    st.query_params.pop(Param.FINDING, None)
+
+
+def rename_form(found: Comparison) -> None:
+    """Offer the form; what was declared stands in the address, so that a link tells it, too."""
+    given = renames()
+    label = f"Rename ({len(given)})" if given else "Rename"
+    with st.popover(label, help=HELP, key="rename_menu"):
+        st.html(markup.heading("Renames", "Same thing, new name"))
+        for text in given:
+            st.button(
+                plain(text), key=f"forget-{text}", icon=":material/close:", type="tertiary",
+                help="Forget this rename", on_click=forget_rename, args=(text,),
+            )  # fmt: skip
+        _ask(found)
+
+
+def _ask(found: Comparison) -> None:
+    kinds = [k for k in RenameKind if things(found.before, k) and things(found.after, k)]
+    if not kinds:
+        st.html(markup.quiet("The evidence shows nothing on both sides that could be renamed."))
+        return
+    usual = next((k for k in kinds if _is_open(found, k)), kinds[0])
+    kind = st.segmented_control(
+        "Kind", kinds, default=usual, required=True, format_func=_KINDS.__getitem__,
+        key=CompareKey.RENAME_KIND, label_visibility="collapsed",
+    )  # fmt: skip
+    kind = kind or usual
+    matches = found.report.matches
+    old = _choose("Old name", found.before, kind, matches.keys())
+    new = _choose("New name", found.after, kind, set(matches.values()))
+    st.button(
+        "Compare again with this rename", key=CompareKey.RENAME_TAKE, type="primary",
+        on_click=_take, args=(f"{kind}:{old}={new}",), disabled=old is None or new is None,
+    )  # fmt: skip
+
+
+def _is_open(found: Comparison, kind: RenameKind) -> bool:
+    """Say whether something of a kind has no counterpart on either side."""
+    olds, news = found.report.matches.keys(), set(found.report.matches.values())
+    gone = any(t.node not in olds for t in things(found.before, kind))
+    return gone and any(t.node not in news for t in things(found.after, kind))
+
+
+def _choose(label: str, version: Version, kind: RenameKind, matched: Collection[str]) -> str | None:
+    """Ask for a name; what has no counterpart yet comes first."""
+    known = sorted(things(version, kind), key=lambda t: t.node in matched)
+    labels = {n.id: n.label for n in version.topology.nodes}
+    names = {t.name: _called(t.name, labels.get(t.node or "")) for t in known}
+    key = CompareKey.RENAME_OLD if label.startswith("Old") else CompareKey.RENAME_NEW
+    return st.selectbox(label, list(names), format_func=names.__getitem__, key=f"{key}_{kind}")
+
+
+def _called(name: str, label: str | None) -> str:
+    return f"{label} ({name})" if label and label != name else name
+
+
+def _take(text: str) -> None:
+    st.query_params[Param.RENAME] = [*renames(), text]
+    for name in (Param.FINDING, Param.NODE):
+        st.query_params.pop(name, None)

@@ -1,0 +1,54 @@
+"""The download menu of a comparison: what a pull request, a program or code scanning reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from headgate.compat.report import Report
+from headgate.usecases.all_rules import all_rules
+from headgate.usecases.context import Context
+from headgate.views.report_json import report_json
+from headgate.views.report_markdown import report_markdown
+from headgate.views.report_sarif import report_sarif
+
+TITLES: Mapping[str, tuple[str, str, str]] = {
+    "markdown": ("Markdown, for a pull request", "md", "text/markdown"),
+    "json": ("JSON, for programs", "json", "application/json"),
+    "sarif": ("SARIF, for code scanning", "sarif", "application/sarif+json"),
+}
+"""Title, ending and media type of each form."""
+
+
+def report_exports(context: Context, report: Report, name: str) -> None:
+    """Show the menu; each form is written when it is asked for, in the click's own request."""
+    with st.popover("Report", help="Download this report", key="report_menu"):
+        for form, (title, ending, media) in TITLES.items():
+            st.download_button(
+                title,
+                data=_writer(context, report, form),
+                file_name=f"{name}-comparison.{ending}",
+                mime=media,
+                key=f"report_{form}",
+                on_click="ignore",
+                type="tertiary",
+                width="stretch",
+            )
+
+
+def _writer(context: Context, report: Report, form: str) -> Callable[[], str]:
+    return lambda: write_report(report, form, context.registry.rules_url)
+
+
+def write_report(report: Report, form: str, rules_url: str | None = None) -> str:
+    """Return the report in one of the forms of `TITLES`, as `headgate diff` writes it."""
+    if form == "markdown":
+        return report_markdown(report, rules_url)
+    if form == "json":
+        data = report_json(report)
+    else:
+        reasons = {rule.code: rule.why for rule in all_rules()}
+        data = report_sarif(report, reasons=reasons, rules_url=rules_url)
+    return json.dumps(data, indent=2, ensure_ascii=False)
