@@ -1,6 +1,7 @@
 """Another Spark than the one that wrote the checkpoint, in the form of `world_cases`.
 
-What was measured: every kind of operator, unchanged, on checkpoints that 3.5.8 and 4.2.0 wrote.
+What was measured: every kind of operator, unchanged, on checkpoints that 3.5.8, 4.0.2 and
+4.2.0 wrote.
 """
 
 from headgate.compat.report import Outcome
@@ -40,6 +41,9 @@ CASES = {
         (on("4.2.0"), on("3.5.8"), None, OK),
         (on("3.5.8", join()), on("4.2.0", join()), None, U),
         (on("4.2.0", join()), on("3.5.8", join()), None, OK),
+        (on("4.0.2", join()), on("4.2.0", join()), None, OK),
+        (on("4.2.0"), on("4.0.2"), None, OK),
+        (on("3.5.8"), on("4.0.2"), None, U),
         (on("3.3.0"), on("4.2.0"), None, U),
         (on("4.2.0"), on("5.0.0"), None, U),
         (on("4.2.0"), on("4.2.1"), None, None),

@@ -40,21 +40,22 @@ def log_of_newer_spark(c: Comparison) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-@rule("SPK002", "restarts of 3.5.8 and 4.2.0 on each other's checkpoints; else Spark's guide")
+@rule("SPK002", "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing")
 def spark_changed(c: Comparison) -> Iterator[Verdict]:
     """Spark promises nobody that one version goes on from a checkpoint of another one.
 
-    4.2 went on from what 3.5 had written, and 3.5 from 4.2's, for every kind of operator but one:
-    the left outer join of two streams was refused, for its stored columns may be null for 4.2.
+    4.2 went on from what 3.5 and 4.0 had written, and both from 4.2's, for every kind of operator
+    but one: 4.2 refused the left outer join of two streams that 3.5 had written
+    (STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE), for its stored keys may be null for 4.2.
     """
     old = writer(c.before)
     if old is None or old.number == c.spark.number:
         return
     joins = any(o.kind is OperatorKind.STREAM_JOIN for o in c.before.stateful or ())
     tried = (old.number, c.spark.number) in MEASURED_RESTARTS
-    is_up = old.number < c.spark.number
+    looser = joins and not old.at_least(4, 0) and c.spark.at_least(4, 0)
     sentence = f"The checkpoint was written by Spark {old.text}; {c.spark.text} takes it over."
-    if tried and not (joins and is_up):
+    if tried and not looser:
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
