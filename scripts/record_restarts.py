@@ -1,9 +1,9 @@
 """Record restarts of changed queries as Spark does them: `record_restarts.py INTO [CASE ...]`.
 
+INTO is a folder of cases (`tests/cases/spark_fresh/first`): the definitions of the group that is
+called so are taken. Each case is run with its controls and written as evidence with its outcome.
 `record_restarts.py INTO --rule` only puts the rulings of `rulings.json` into outcomes that the
-controls left to a reader. INTO is a folder of cases (`tests/cases/spark_fresh/first`); the definitions with that name's group
-are taken. Each case is run with its controls and written as evidence with its outcome. Needs the
-jars of `make setup` and a JDK; a broker is started where a case has topics.
+controls left to a reader. Needs the jars of `make setup` and a JDK; starts a broker for topics.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import recorder  # noqa: E402
 from definitions.groups import GROUPS, MODULES  # noqa: E402
 from pyspark import cloudpickle  # noqa: E402
 from recorder.case import CASES  # noqa: E402
-from recorder.outcome import outcome  # noqa: E402
+from recorder.outcome import outcome, ruled  # noqa: E402
 from recorder.restart import Recording  # noqa: E402
 
 from headgate.jobs.used_functions import watch_functions  # noqa: E402
@@ -79,11 +79,9 @@ def main() -> None:
 
 
 def _write(file: Path, known: dict[str, Any]) -> None:
-    """Write an outcome, with its ruling where one was given."""
+    """Write an outcome, with what the controls leave to a reader."""
     rulings = json.loads((HOME / "rulings.json").read_text(encoding="utf-8"))
-    if known["id"] in rulings and not known["error_class"]:
-        keys = ("outcome", "state_effect", "notes")
-        known |= dict(zip(keys, rulings[known["id"]], strict=True)) | {"judged_by": "reader"}
+    ruled(CASES[known["id"]], known, file.parent, rulings)
     file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from recorder.case import CASES
 
 _FIRST = ("aggregates", "windows", "deduplications", "joins")
 # Every other one of these waits, whatever it is, so that both groups have all kinds.
-_HALVED = ("sources", "sinks", "settings", "steps", "functions", "kafka")
+_HALVED = ("sources", "sinks", "settings", "steps", "functions", "kafka", "edges")
 
 
 def _imported(names: tuple[str, ...]) -> list[ModuleType]:

@@ -12,6 +12,19 @@ from recorder.shapes import grouped
 NEAR = "lk = rk AND rts BETWEEN lts AND lts + interval 10 seconds"
 SIDES = {"first": SIDES_FIRST, "then": SIDES_THEN, "mode": "append"}
 
+# The left row `a` finds two more partners, one before and one after the restart.
+PARTNERS: Any = {
+    "mode": "append",
+    "first": {
+        "src": SIDES_FIRST["src"],
+        "src2": [[*SIDES_FIRST["src2"][0], ("a", 30, "x", at(13))], SIDES_FIRST["src2"][1]],
+    },
+    "then": {
+        "src": SIDES_THEN["src"],
+        "src2": [[*SIDES_THEN["src2"][0], ("a", 20, "x", at(14))], SIDES_THEN["src2"][1]],
+    },
+}
+
 
 def left(p: Place, delay: str = "10 seconds") -> DataFrame:
     df = p.read().selectExpr("k AS lk", "v AS lv", "d AS ld", "ts AS lts")
@@ -42,14 +55,14 @@ case(
     "inner -> left semi",
     joined("inner", columns="lk lv"),
     joined("leftsemi", columns="lk lv"),
-    **SIDES,
+    **PARTNERS,
 )
 case(
     "join_semi_to_inner",
     "left semi -> inner",
     joined("leftsemi", columns="lk lv"),
     joined("inner", columns="lk lv"),
-    **SIDES,
+    **PARTNERS,
 )
 case("join_sides_exchanged", "L join R -> R join L", joined(), swapped, **SIDES)
 case(
@@ -119,7 +132,7 @@ case(
     "join, then min(rv) -> max(rv) in windows",
     joined_windows("min(rv) s"),
     joined_windows("max(rv) s"),
-    **SIDES,
+    **PARTNERS,
 )
 
 TOWNS = [("a", 1, "Ulm", at(0)), ("b", 2, "Bonn", at(0)), ("q", 3, "Hof", at(0))]
@@ -150,5 +163,6 @@ case(
         ["k", "town"],
         "sum(v) s",
     ),
+    files_tell=False,
     **STATIC,
 )

@@ -117,9 +117,11 @@ ORDERS_FIRST = {
     "kafka:payments": [[payment(1, 900, 20), payment(3, 700, 80)]],
 }
 ORDERS_THEN = {
-    "kafka:orders": [[order(4, "c2", 5000, 90), order(5, "c1", 650, 200), order(6, "c1", 1, 700)]],
+    "kafka:orders": [
+        [order(4, "c2", 5000, 90), order(5, "c1", 650, 200), order(6, "c1", 900, 700)]
+    ],
     "kafka:payments": [
-        [payment(2, 300, 30), payment(4, 5000, 100), payment(5, 650, 210), payment(6, 1, 710)]
+        [payment(2, 300, 30), payment(4, 5000, 100), payment(5, 650, 210), payment(6, 900, 710)]
     ],
 }
 
@@ -161,8 +163,8 @@ def demo(
     case(
         name,
         change,
-        Version(module.v1, mode),
-        Version(new, mode),
+        Version(lambda p: module.v1(p.spark), mode),
+        Version(lambda p: new(p.spark), mode),
         first=first,
         then=then,
         topics=DEMO_TOPICS,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pyspark.sql import functions as F
-from recorder.case import BOTH_FIRST, BOTH_THEN, Place, case
+from recorder.case import BOTH_FIRST, BOTH_THEN, FIRST, Batches, Place, at, case
 from recorder.shapes import grouped, sql, windowed
 
+# A window has been closed and emitted before the restart.
+CLOSED: Batches = {"src": [*FIRST["src"], [("a", 1, "x", at(40)), ("b", 2, "x", at(41))]]}
 TEN = "window(ts, '10 seconds') w"
 
 
@@ -114,6 +116,7 @@ case(
     of_windows("30 seconds"),
     of_windows("60 seconds"),
     mode="append",
+    first=CLOSED,
 )
 case(
     "win_union_one_delay_longer",
@@ -164,4 +167,5 @@ case(
     windowed(TEN, "k", "sum(v) s"),
     mode="append",
     new_mode="complete",
+    first=CLOSED,
 )

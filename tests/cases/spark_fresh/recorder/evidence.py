@@ -51,7 +51,8 @@ def unstarted(
             query.writer._df, query, used, EmptyFolders(pieces), Pieces(pieces, pieces / "scratch")
         )
         known = json.loads((pieces / "capture.json").read_text(encoding="utf-8"))
-        for name in ("explain.txt", "formatted.txt", "logical.json"):
+        # Before a start explain.txt says nothing that the other two don't.
+        for name in ("formatted.txt", "logical.json"):
             texts.write(into / name, (pieces / name).read_text(encoding="utf-8"))
     except Exception as error:
         known = {"error": refusal(error)}

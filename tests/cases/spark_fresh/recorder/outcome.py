@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from recorder.case import Case
@@ -10,6 +11,28 @@ from recorder.restart import Restart
 from recorder.run import Ran
 
 _LOOK = "look"
+
+
+def ruled(case: Case, known: dict[str, Any], folder: Path, rulings: dict[str, Any]) -> None:
+    """Put into an outcome what the controls can't tell: a pinned setting, and a reader's ruling."""
+    if known["error_class"]:
+        return
+    if known["outcome"] == "resumes" and _pinned(case, folder):
+        known |= {"outcome": "no_effect", "state_effect": "pinned"}
+    if case.name in rulings:
+        keys = ("outcome", "state_effect", "notes")
+        known |= dict(zip(keys, rulings[case.name], strict=True)) | {"judged_by": "reader"}
+
+
+def _pinned(case: Case, folder: Path) -> bool:
+    """Say whether nothing changed but settings that the offset log records."""
+    old, new = case.old, case.new
+    same = (old.build, old.mode, old.trigger) == (new.build, new.mode, new.trigger)
+    keys = {k for k, _ in set(old.settings.items()) ^ set(new.settings.items())}
+    logs = (folder / "before" / "checkpoint" / "offsets").glob("[0-9]*")
+    newest = max(logs, key=lambda file: int(file.name))
+    recorded = json.loads(newest.read_text(encoding="utf-8").splitlines()[1])["conf"]
+    return same and bool(keys) and keys <= recorded.keys()
 
 
 def outcome(case: Case, found: Restart) -> dict[str, Any]:

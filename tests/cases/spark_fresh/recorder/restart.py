@@ -27,10 +27,11 @@ _FASTER = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMo
 
 @dataclass
 class Restart:
-    """What happened: `new` is the restart; the controls are the old version restarted (`same`),
-    the new one over everything from its own checkpoint (`replay`) and over the new data alone
-    (`fresh`); None where they can't be run, or where a refusal needs none. `back` is the old
-    version after the attempt.
+    """What happened: `new` is the restart, `back` the old version after the attempt.
+
+    The controls: the old version restarted (`same`, where it can't go on after the attempt), the
+    new one over everything from its own checkpoint (`replay`) and over the new data alone
+    (`fresh`); None where they can't be run, or where nothing hangs on them.
     """
 
     first: Ran
@@ -65,6 +66,8 @@ class Recording:
         self.world.add(self.case.first)
         self._capture(self.case.old, into, "before")
         first = self._run(self.case.old, "main", explains=True)
+        if first.error:
+            raise RuntimeError(f"the old version did not run: {first.error} {first.message}")
         self._note_before(first, into / "before")
         if self.case.surgery:
             self.case.surgery(self._ckpt("main"))
@@ -73,7 +76,7 @@ class Recording:
 
     def _restart(self, first: Ran) -> Restart:
         old_files = list(self.world.written)
-        self.world.add(self.case.then)
+        self.world.add(self.case.then, at_once=True)
         then_files = [f for f in self.world.written if f not in old_files]
         self._copy("main", "new")
         before = self._logs("new")
@@ -81,12 +84,18 @@ class Recording:
         written = {k: sorted(v - before[k]) for k, v in self._logs("new").items()}
         back = self._run(self.case.old, "new")
         same = replay = fresh = None
-        if not new.error or back.error:
+        if new.error and back.error:
+            # Would the old version have gone on without the attempt?
             self._copy("main", "same")
             same = self._run(self.case.old, "same")
         if not new.error:
-            replay, fresh = self._replay(then_files), self._fresh(old_files)
+            replay = self._replay(then_files)
+            # A query without state has none to lose.
+            fresh = self._fresh(old_files) if self._keeps_state("new") else None
         return Restart(first, new, same, replay, fresh, back, written)
+
+    def _keeps_state(self, name: str) -> bool:
+        return (self._ckpt(name) / "state").exists()
 
     def _replay(self, then_files: list[Path]) -> Ran:
         """Run the new version over everything, cut where the old one was stopped."""
@@ -105,22 +114,26 @@ class Recording:
 
     def _run(self, version: Version, name: str, *, explains: bool = False) -> Ran:
         """Run a version on the checkpoint `name`; its sink writes to a folder that goes with it."""
-        place = self._place(version, name)
+        place = self._place(version)
         for key, value in {} if explains else _FASTER.items():
             place.spark.conf.set(key, value)
+        if not self.case.reader:
+            return run(version, place, self._ckpt(name), explains=explains)
+        # A file sink's log holds whole paths: every run writes where the first one did.
+        _replace(self._kept(name), self._out())
         ran = run(version, place, self._ckpt(name), explains=explains)
-        if self.case.reader:
-            ran.seen = seen(self.case.reader, place)
+        ran.seen = seen(self.case.reader, place)
+        _replace(self._out(), self._kept(name))
         return ran
 
-    def _place(self, version: Version, name: str) -> Place:
+    def _place(self, version: Version) -> Place:
         session = self.spark.newSession()
         for key, value in {**BASE, **version.settings}.items():
             session.conf.set(key, value)
-        return Place(session, self.folder, self._out(name), self.broker)
+        return Place(session, self.folder, self._out(), self.broker)
 
     def _capture(self, version: Version, into: Path, side: str) -> None:
-        place = self._place(version, "main")
+        place = self._place(version)
         captured = into / "captured" / f"{side}.json"
         try:
             made = build(version, place, Collector(Ran()))
@@ -141,15 +154,23 @@ class Recording:
     def _ckpt(self, name: str) -> Path:
         return self.folder.parent / "checkpoints" / name
 
-    def _out(self, name: str) -> Path:
+    def _out(self) -> Path:
+        return self.folder.parent / "output"
+
+    def _kept(self, name: str) -> Path:
         return self.folder.parent / "outputs" / name
 
     def _copy(self, name: str, to: str) -> None:
-        for where in (self._ckpt, self._out):
-            shutil.rmtree(where(to), ignore_errors=True)
-            if where(name).exists():
-                shutil.copytree(where(name), where(to))
+        for where in (self._ckpt, self._kept):
+            _replace(where(name), where(to))
 
     def _logs(self, name: str) -> dict[str, set[str]]:
         logs = {log: (self._ckpt(name) / log).glob("[0-9]*") for log in ("offsets", "commits")}
         return {log: {file.name for file in files} for log, files in logs.items()}
+
+
+def _replace(source: Path, into: Path) -> None:
+    """Make `into` a copy of `source`, or nothing where there is none."""
+    shutil.rmtree(into, ignore_errors=True)
+    if source.exists():
+        shutil.copytree(source, into)

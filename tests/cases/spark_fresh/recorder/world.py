@@ -27,15 +27,19 @@ class World:
         if topics:
             self._create()
 
-    def add(self, data: Batches) -> list[Path]:
-        """Write batches; return the files. A folder `kafka:NAME` is a topic."""
+    def add(self, data: Batches, *, at_once: bool = False) -> list[Path]:
+        """Write a file a batch, or all rows of a folder into one; return the files.
+
+        A folder `kafka:NAME` is a topic.
+        """
         made = []
         for name, batches in data.items():
             if name.startswith("kafka:"):
                 self._produce(name.removeprefix("kafka:"), batches)
                 continue
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-            made += [self._file(name, rows) for rows in batches]
+            files = [[row for rows in batches for row in rows]] if at_once else batches
+            made += [self._file(name, rows) for rows in files]
         self.written += made
         return made
 
