@@ -1,0 +1,36 @@
+"""Record the upgrades of tests/cases/streams_fresh/recorder by real Kafka Streams.
+
+usage: record_upgrades.py FOLDER [NAME...]
+
+Starts a broker of its own and one Java process that runs every case: FOLDER/NAME gets before/,
+after/ and runs.json. `rule_upgrades.py` says from them what each upgrade did.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from headgate.gateway.jars import streams_class_path
+from headgate.local.broker import running_broker
+
+RECORDER = Path(__file__).parents[1] / "tests" / "cases" / "streams_fresh" / "recorder"
+
+
+def main() -> None:
+    """Compile the recorder and run it against a broker."""
+    folder, *names = sys.argv[1:]
+    with TemporaryDirectory() as scratch:
+        sources = sorted(str(p) for p in RECORDER.glob("*.java"))
+        path = streams_class_path()
+        subprocess.run(["javac", "-nowarn", "-cp", path, "-d", scratch, *sources], check=True)
+        with running_broker(Path(scratch) / "broker") as address:
+            java = ("java", "-Xmx512m", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={scratch}")
+            run = [*java, "-cp", f"{scratch}:{path}", "Recorder", address, folder, *names]
+            subprocess.run(run, check=True, stderr=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()
