@@ -81,8 +81,9 @@ def _compared(context: Context, one: Given, other: Given) -> data.Comparison:
         try:
             return data.comparison(context, one, other, renames())
         except RenameError as error:
-            show_problem(error)
-            st.button("Forget renames", key="forget_renames", on_click=forget_rename)
+            with st.container(key="rename-problem", horizontal=True, vertical_alignment="center"):
+                show_problem(str(error).replace("--rename ", "The rename ", 1))
+                st.button("Forget renames", key="forget_renames", on_click=forget_rename)
             return data.comparison(context, one, other)
 
 

@@ -55,6 +55,7 @@ def fits_the_window(page):
     assert box["y"] + box["height"] <= page.viewport_size["height"]
     panel = page.locator(".st-key-details").bounding_box()
     assert panel["height"] == pytest.approx(box["height"], abs=2)
+    assert panel["x"] >= box["x"] + box["width"]
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -154,6 +155,25 @@ def test_compare_leads_from_finding_to_node_and_back(visit, shoot):
     shoot(page, "compare-finding")
     page.get_by_role("button", name="All findings").click()
     selected(page).wait_for(state="detached")
+
+
+def test_a_finding_explains_its_rule_and_leads_to_its_scenario(visit, shoot):
+    page = visit("compare?pipeline=orders-by-city&finding=0&node=aggregate-city", size=SMALL)
+    ready(page)
+    page.get_by_role("button", name="AGG001").click()
+    page.get_by_text("State rows are found by the grouping columns").first.wait_for()
+    shoot(page, "compare-rule")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Plan the scenario from-scratch").click()
+    page.wait_for_url(re.compile("reprocess.*pipeline=orders-by-city.*scenario=from-scratch"))
+    page.locator(".hg-verdict").wait_for()
+
+
+def test_equal_versions_are_drawn_whole(visit):
+    page = visit("compare?pipeline=orders-by-city&before=1&after=1&only_changes=true")
+    ready(page)
+    page.get_by_text("Both versions are the same.").wait_for()
+    assert page.locator(".graph .node").count() == 17 + 3
 
 
 def test_before_and_after_keep_every_node_in_its_place(visit, shoot):

@@ -19,6 +19,8 @@ from headgate.ui.keys import Param
 from headgate.ui.node_facts import show_node
 from headgate.ui.rename_form import rename_form
 from headgate.ui.report_exports import report_exports
+from headgate.ui.schema_findings import schema_findings
+from headgate.ui.schema_panel import topic_schemas_of
 from headgate.ui.state import select, selected
 from headgate.ui.upload import as_uploaded
 from headgate.usecases.context import Context
@@ -101,6 +103,7 @@ def _all(page: _Page) -> None:
         st.html(markup.section("In the graph") + chips)
     if report.upgrade:
         _upgrade(report.upgrade)
+    schema_findings(page.context, page.found.after)
     _not_looked_at(page.found)
 
 
@@ -150,6 +153,7 @@ def _node(page: _Page, node: SketchNode) -> None:
     if now:
         st.html(markup.section("In the new version" if was else "Only in the new version"))
         show_node(found.after, now)
+        topic_schemas_of(page.context, found.after, now)
     elif was:
         st.html(markup.section("Only in the old version"))
         show_node(found.before, was)

@@ -14,6 +14,8 @@ from headgate.ui.details import plain
 from headgate.ui.keys import CompareKey, Param
 
 HELP = "Declare a rename: what looks removed and added is the same thing under a new name."
+WIDTH = 440
+"""Pixels: generated names tell the most at their ends."""
 _KINDS = {
     RenameKind.SOURCE: "Source",
     RenameKind.STORE: "State store",
@@ -40,7 +42,7 @@ def rename_form(found: Comparison) -> None:
     """Offer the form; what was declared stands in the address, so that a link tells it, too."""
     given = renames()
     label = f"Rename ({len(given)})" if given else "Rename"
-    with st.popover(label, help=HELP, key="rename_menu"):
+    with st.popover(label, help=HELP, key="rename_menu"), st.container(width=WIDTH):
         st.html(markup.heading("Renames", "Same thing, new name"))
         for text in given:
             st.button(

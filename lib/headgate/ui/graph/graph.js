@@ -6,6 +6,7 @@
    triggers: one that comes while the page is running would be lost. */
 const KEPT = new WeakMap();
 const PATIENCE = 800, ROOM_STEP = 40;
+const MANY_STOPS = 60; // from here on, arrows walk from node to node and Tab leaves the graph
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class Graph {
@@ -65,11 +66,20 @@ class Graph {
     this.host.querySelector(".legend").innerHTML = drawLegend(data.scene, data.words);
     this.camera.cull(data.scene);
     this.camera.drawMap(data.scene);
+    this.rove(data.selected);
     this.room = String(this.camera.room);
     if (anchor) this.keep(anchor);
     else this.camera.frame(this.nodes.get(data.selected) || this.worst());
     this.picture = data.picture;
     this.hovered = null;
+  }
+
+  /* In a large graph one node is a tab stop, so that what follows the graph stays in reach. */
+  rove(id) {
+    if (this.nodes.size < MANY_STOPS) return;
+    const stops = [...this.world.querySelectorAll(".node")];
+    const stop = stops.find((n) => n.dataset.id === (id || (this.worst() || {}).id)) || stops[0];
+    for (const node of stops) node.setAttribute("tabindex", node === stop ? "0" : "-1");
   }
 
   worst() {
@@ -197,7 +207,9 @@ class Graph {
   focused(event) {
     this.host.scrollTop = this.host.scrollLeft = 0;
     const node = event.target.dataset && this.nodes.get(event.target.dataset.id);
-    if (node && event.target.matches(":focus-visible")) this.camera.reveal(node);
+    if (!node) return;
+    this.rove(node.id);
+    if (event.target.matches(":focus-visible")) this.camera.reveal(node);
   }
 
   resized() {
