@@ -19,6 +19,9 @@ def session_refused(c: Comparison) -> Iterator[Verdict]:
     if not error:
         return
     match = _CONDITION.search(error)
+    if match is None and (other := _pinned_otherwise(c)):
+        yield _under_other_settings(error, other)
+        return
     yield Verdict(
         outcome=Outcome.REFUSES,
         after=error,
@@ -26,6 +29,25 @@ def session_refused(c: Comparison) -> Iterator[Verdict]:
         error_class=match["name"] if match else None,
         remedy="Correct the query.",
         scenario="offline-upgrade",
+    )
+
+
+def _pinned_otherwise(c: Comparison) -> list[str]:
+    """Return the settings that a restart takes from the offset log, and this session has others."""
+    pinned, session = c.before.pinned, c.after.settings
+    return sorted(k for k, v in pinned.items() if k in session and session[k] != v)
+
+
+def _under_other_settings(error: str, settings: list[str]) -> Verdict:
+    """Planning failed with settings that a restart does not use; analysis has conditions."""
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        after=error,
+        because=f"Spark said: {error.splitlines()[0]} A restart takes {', '.join(settings)} from "
+        "the offset log.",
+        question="Can the new version be planned with the settings that the offset log holds?",
+        rollback=Rollback.UNKNOWN,
+        remedy="Capture it again with those settings, or rehearse it on a copy of the checkpoint.",
     )
 
 

@@ -82,14 +82,14 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
     if c.before.trigger is None:
         yield _trigger_not_known(c)
         return
-    kinds = {family(s) for s in c.before.sources or ()}
-    if "rate" in kinds:
+    reason, error = _not_continuous(c)
+    if reason:
         yield Verdict(
             outcome=Outcome.REFUSES,
             before=c.before.trigger,
             after=c.after.trigger,
-            because="The trigger became continuous.",
-            error_class="MappingException",
+            because=reason,
+            error_class=error,
             remedy="Start from an empty checkpoint, or keep micro-batches.",
             scenario="from-scratch",
         )
@@ -103,6 +103,24 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
             rollback=Rollback.UNKNOWN,
             remedy="Start from an empty checkpoint, or keep micro-batches.",
         )
+
+
+def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
+    """Return why Spark refuses continuous processing, in its own order, and its error class.
+
+    What it names by a number has no better name in 4.2: `DataStreamWriter` and
+    `UnsupportedOperationChecker.checkForContinuous`.
+    """
+    sink = (c.after.sink.format or "").lower() if c.after.sink else ""
+    if sink == "foreachbatch":
+        return "foreachBatch does not run continuously.", "_LEGACY_ERROR_TEMP_1195"
+    if c.after.stateful:
+        return "Continuous processing has no stateful operators.", "_LEGACY_ERROR_TEMP_3102"
+    if "file" in {family(s) for s in c.after.sources or ()}:
+        return "Files can't be read continuously.", "_LEGACY_ERROR_TEMP_3102"
+    if "rate" in {family(s) for s in c.before.sources or ()}:
+        return "The trigger became continuous.", "MappingException"
+    return None, None
 
 
 def _trigger_not_known(c: Comparison) -> Verdict:
