@@ -73,7 +73,8 @@ def kind_of_source(c: Comparison) -> Iterator[Verdict]:
                 before=describe(pair.before),
                 after=describe(pair.after),
                 because=f"The source was {old} and is {new} now.",
-                error_class=_CANNOT_PARSE.get(new, "IllegalStateException"),
+                error_class=_CANNOT_READ_LOG.get((old, new))
+                or _CANNOT_PARSE.get(new, "IllegalStateException"),
                 remedy=_NEW,
                 scenario="from-scratch",
             )
@@ -85,6 +86,8 @@ _CANNOT_PARSE = {
     "rate": "NumberFormatException",
     "file": "MappingException",
 }
+# The log of a Kafka source has a byte before its version, and a file source does not get past it.
+_CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 
 @rule("SRC010")
