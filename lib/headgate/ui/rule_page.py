@@ -24,8 +24,7 @@ def rule_popover(context: Context, code: str, *, key: str) -> None:
         st.html(markup.heading(f"Rule {code}", title(rule)))
         st.html("".join(markup.paragraph(text) for text in paragraphs(rule)))
         st.html(markup.facts([("Known from", _source(rule))]))
-        # Only a web address can be opened from here; the file of a checkout can't.
-        if (page := rule_link(code, context.registry.rules_url)) and page.startswith("http"):
+        if page := rule_link(code, context.registry.rules_url):
             st.html(markup.facts([("Its page", markup.Link(page))]))
         st.html(markup.section("Live with it: put into headgate.toml"))
         st.code(_acceptance(code), language="toml")
