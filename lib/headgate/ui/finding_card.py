@@ -18,6 +18,7 @@ from headgate.ui.keys import ReprocessKey
 from headgate.ui.markup import Code, Link
 from headgate.ui.rule_page import rule_popover
 from headgate.usecases.context import Context
+from headgate.views.numbers import day_and_time
 from headgate.views.report_words import accepted_text, matters
 from headgate.views.verdict import WORDS
 
@@ -35,6 +36,9 @@ ROLLBACKS = {
     Rollback.LOST: "impossible: the old version will not start on this state again",
     Rollback.UNKNOWN: "not known",
 }
+
+_MOMENT = " as of "
+"""What stands before the moment at which Kafka was looked at."""
 
 
 def finding_card(
@@ -117,4 +121,6 @@ def engine_words(judged_for: str) -> str:
     """Return the engine and version of a report as people write them."""
     names = {Engine.KAFKA_STREAMS.value: "Kafka Streams", Engine.SPARK.value: "Spark"}
     engine, _, rest = judged_for.partition(" ")
-    return f"for {names.get(engine, engine)} {rest}".rstrip() if judged_for else ""
+    said, asked, at = rest.partition(_MOMENT)
+    moment = f"{_MOMENT}{day_and_time(at)} UTC" if asked else ""
+    return f"for {names.get(engine, engine)} {said}{moment}".rstrip() if judged_for else ""
