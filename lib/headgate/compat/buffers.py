@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headgate.compat.expressions import call, pairwise_related, without_casts, without_names
+from headgate.compat.expressions import (
+    call,
+    pairwise_related,
+    split_arguments,
+    without_casts,
+    without_names,
+)
 
 # Functions that store what others store, buffer by buffer, in their order.
 _PARTS = {"avg": ("sum", "count"), "mean": ("sum", "count"), "try_avg": ("sum", "count")}
@@ -96,7 +102,7 @@ def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
     name, argument = call(without_names(function))
     argument = argument.replace("UnscaledValue(", _UNSCALED)
     if name not in _BINARY:
-        argument = without_casts(argument)
+        argument = ", ".join(map(without_casts, split_arguments(argument)))
     return tuple(Buffer(part, argument, kind) for part in _PARTS.get(name, (name,)))
 
 
@@ -113,6 +119,9 @@ def carry(before: Buffer, after: Buffer) -> Carry:
             return Carry.MIXED
         opaque = before.name in _BINARY and after.name in _BINARY
         return Carry.OPAQUE if opaque else Carry.REINTERPRETED
+    if _is_unscaled(before) != _is_unscaled(after):
+        # The other one's numbers have their point: what is stored is read a hundredfold.
+        return Carry.REINTERPRETED
     if before.argument == after.argument:
         return Carry.EXACT
     if before.name in _BINARY:
@@ -138,6 +147,12 @@ def _unscaled(before: Buffer, after: Buffer) -> Carry:
         return Carry.REINTERPRETED
     same = _DECIMAL.sub("", before.argument) == _DECIMAL.sub("", after.argument)
     return Carry.EXACT if same else Carry.MIXED
+
+
+def _is_unscaled(buffer: Buffer) -> bool:
+    """Whether decimals with a fraction are stored as whole numbers."""
+    scales = _SCALE.findall(buffer.argument)
+    return _UNSCALED in buffer.argument and scales[-1:] != ["0"]
 
 
 def _related(before: Buffer, after: Buffer) -> bool:

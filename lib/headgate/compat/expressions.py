@@ -9,6 +9,7 @@ import re
 
 _COLUMN = re.compile(r"\bs\d+\.`?[\w.]+`?|\bop\d+\.\S+")
 _CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
+_RECAST = re.compile(r"^cast\(cast\((?P<inner>.*) as (?:string|bigint)\) as \w+\)$")
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
 _GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
 _STRUCT = re.compile(r"\b(?:named_)?struct\(")
@@ -87,6 +88,9 @@ def pairwise_related(before: str, after: str) -> bool:
     The fields of a struct are places, too: the engine compares and stores them in their order.
     """
     old, new = _places(before), _places(after)
+    if old != new and sorted(old) == sorted(new):
+        # The same values in other places.
+        return False
     if len(old) != len(new):
         return _shares(before, after)
     return all(_shares(b, a) for b, a in zip(old, new, strict=True))
@@ -103,6 +107,15 @@ def _places(arguments: str) -> list[str]:
 def _shares(before: str, after: str) -> bool:
     old, new = columns(before), columns(after)
     return bool(old & new) or not old or not new
+
+
+def recast(expression: str, inner: str) -> bool:
+    """Say whether an expression casts `inner` to text or a wide integer and back, losing nothing.
+
+    Only for expressions of one type: the outer cast is then back to the type of `inner`.
+    """
+    match = _RECAST.match(expression.strip())
+    return match is not None and match["inner"] == inner
 
 
 def guards(expression: str, inner: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.buffers import Buffer, Carry, buffers, carry
-from headgate.compat.expressions import guards, is_time_window, without_names
+from headgate.compat.expressions import guards, is_time_window, recast, without_names
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
@@ -24,7 +24,7 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
     """
     for pair in _aggregates(c):
         old, new = _plain_keys(pair)
-        if old is None or new is None or old == new:
+        if old is None or new is None or _same_values(old, new):
             continue
         if len(old) == len(new) and all(
             b == a or guards(a, b) or guards(b, a) for b, a in zip(old, new, strict=True)
@@ -187,6 +187,13 @@ def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
     for b, a in zip(old, new, strict=True):
         if b != a:
             yield b, a, carry(b, a)
+
+
+def _same_values(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Say whether keys, whose types are known to fit, have the same values place by place."""
+    return len(old) == len(new) and all(
+        b == a or recast(a, b) or recast(b, a) for b, a in zip(old, new, strict=True)
+    )
 
 
 def _guarded(pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...]) -> Verdict:
