@@ -11,6 +11,7 @@ from headgate.compat.report import Finding, Report
 from headgate.compat.streams.pairs import meaning
 from headgate.compat.streams.rule import StreamsComparison, StreamsRule
 from headgate.compat.streams.rules import RULES
+from headgate.compat.streams.subscriptions import subscribed
 from headgate.compat.streams.upgrade import way_of_upgrade
 from headgate.model.cluster import Cluster
 from headgate.model.streams import StreamsApplication
@@ -47,11 +48,13 @@ def compare_streams(
 def _comparison(
     before: Version, after: Version, renames: Renames, cluster: Cluster | None
 ) -> StreamsComparison:
+    none = StreamsApplication()
+    old, new = subscribed(before.streams or none, after.streams or none, cluster)
     return StreamsComparison(
         before=before,
         after=after,
-        old=before.streams or StreamsApplication(),
-        new=after.streams or StreamsApplication(),
+        old=old,
+        new=new,
         renames=renames,
         cluster=cluster,
     )

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from headgate.compat.report import Outcome, Where
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rules.runtime import EXPLICIT_NAMES, FELT
 from headgate.compat.streams.rules.settings import reset_policy
 from headgate.model.streams import StreamsApplication
 
-_DECIDE = frozenset(
+_DECIDE = FELT | frozenset(
     {
         "application.id",
         "processing.guarantee",
@@ -23,9 +24,11 @@ _DECIDE = frozenset(
         "default.timestamp.extractor",
         "group.protocol",
         "state.dir",
+        EXPLICIT_NAMES,
     }
 )
-"""Settings that decide what becomes of offsets and state: an upgrade may be about them."""
+"""Settings that decide what becomes of offsets, state and results: an upgrade may be about them.
+Threads, standbys and buffers are none: they change with any upgrade."""
 
 
 @streams_rule("KST000")

@@ -129,19 +129,22 @@ def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
 @streams_rule("KST044")
 def pattern_changed(c: StreamsComparison) -> Iterator[Verdict]:
     """A pattern is matched against the cluster's topics at run time; which ones, no description
-    says."""
+    says. Where topics are named in its place, the state goes on under those."""
     old = {s.pattern: s.node for s in c.old.sources if s.pattern}
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}
     gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
     if gone or come:
+        settled = not come or c.cluster is not None
         yield Verdict(
-            outcome=Outcome.UNKNOWN,
+            outcome=Outcome.RESUMES if settled else Outcome.UNKNOWN,
             state_effect=StateEffect.MIXED,
             where=Where(*(next((d[p] for p in ps), None) for d, ps in ((old, gone), (new, come)))),
             before=gone or None,
             after=come or None,
             because="The subscription by pattern changed.",
-            question="Which topics does each of the two subscriptions match on the cluster?",
+            question=None
+            if settled
+            else "Which topics does each of the two subscriptions match on the cluster?",
             remedy="Name the topics, or compare the topics that both patterns match.",
         )
 

@@ -14,6 +14,8 @@ from headgate.model.streams import StreamsStore
 
 _UNCHANGED, _UNREAD = "", "?"
 _PERHAPS = frozenset({"processor", "unknown", "process"})
+_LAST_ROWS = frozenset({"table_source", "to_table"})
+"""Both keep the last value of each key, in a store of one kind."""
 _KEEPS = frozenset({"to_stream", "suppress", "filter", "peek", "branch", "process_values"})
 
 
@@ -178,9 +180,11 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[Verdict]:
     read as that operator's own, whatever they were."""
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
-        old = c.flow_before.word(first[0]) if first else ""
-        new = c.flow_after.word(then[0]) if then else ""
-        if not (old and new) or old == new or "processor" in f"{old} {new}".split():
+        old = c.flow_before.nodes[first[0]].operator if first else ""
+        new = c.flow_after.nodes[then[0]].operator if then else ""
+        if not (old and new) or old == new or "processor" in (old, new):
+            continue
+        if {old, new} <= _LAST_ROWS:
             continue
         yield Verdict(
             outcome=Outcome.UNKNOWN,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.flow import Flow
-from headgate.compat.streams.pairs import StorePair, meaning, twins
+from headgate.compat.streams.pairs import StorePair, meaning
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
 from headgate.model.streams import StreamsStore
 
@@ -258,29 +258,3 @@ def _half_a_table(now: StreamsStore, topic: str) -> Verdict:
         f"restored from {topic} itself, or take the group's offsets of {topic} back to the start.",
         scenario="from-scratch",
     )
-
-
-@streams_rule("KST006")
-def twins_came_or_went(c: StreamsComparison) -> Iterator[Verdict]:
-    """Operators that do the same with the same input can only be told apart by their generated
-    numbers, and these are positions: if one was put in front of the others, each of them takes over
-    the state of its neighbour."""
-    for pair in c.stores:
-        alone = pair.before or pair.after
-        if alone is None or (pair.before and pair.after) or not alone.is_generated:
-            continue
-        flow = c.flow_after if pair.after else c.flow_before
-        likes = [s for s in twins(flow, alone) if s.is_generated]
-        if likes:
-            names = ", ".join(s.name for s in (alone, *likes))
-            done = "is new" if pair.after else "was removed"
-            yield Verdict(
-                outcome=Outcome.UNKNOWN,
-                state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
-                before=len(likes) + (0 if pair.after else 1),
-                after=len(likes) + (1 if pair.after else 0),
-                because=f"One of {names} {done}.",
-                question=f"Which of {names} {done}: the last one in the order of the code?",
-                remedy="Name each store as the running version calls it, then add or remove one.",
-            )

@@ -1,0 +1,76 @@
+"""Tables made from tables: what becomes of rows as these get a store of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.flow import Flow, Key
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.model.streams import StreamsStore
+
+_DERIVE = frozenset({"filter", "map_values", "transform_values"})
+_NAMED = frozenset({"processor", "stateful_processor"})
+_ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
+
+
+@streams_rule("KST007")
+def derived_table_kept(c: StreamsComparison) -> Iterator[Verdict]:
+    """A table that was worked out of another one as it was asked for is now kept in a store of its
+    own. The store starts empty, and only rows that change from now on get into it: a filter takes
+    back no row that it let through before, and what joins or aggregates the table misses the rest.
+    A table that is only published as a stream loses nothing."""
+    for pair in c.stores:
+        now = pair.after
+        if now is None or pair.before is not None or now.is_global or now.restored_from:
+            continue
+        first = next(iter(c.flow_after.users(now)), None)
+        if first is None or not _was_there_without(c, first):
+            continue
+        outcome = _outcome(c.flow_after, now, first)
+        if outcome is not Outcome.RESUMES:
+            yield _started_empty(now, outcome, _told(c.flow_after, first))
+
+
+def _was_there_without(c: StreamsComparison, key: Key) -> bool:
+    """Say whether the old version had the operator with all above it, without a store."""
+    old, new = c.flow_before, c.flow_after
+    node = new.nodes[key]
+    if node.operator in _NAMED:
+        same = [key] if key in old.nodes and not node.is_generated else []
+        table = "to_stream" in {new.nodes[k].operator for k in new.below[key]}
+        return table and any(not old.nodes[k].stores for k in same)
+    like = [k for k, n in old.ways_up.items() if n == new.ways_up[key]]
+    return node.operator in _DERIVE and any(not old.nodes[k].stores for k in like)
+
+
+def _outcome(flow: Flow, store: StreamsStore, first: Key) -> Outcome:
+    following = {flow.nodes[k].operator for k in flow.below[first]}
+    if flow.users(store)[1:] or following - _ONLY_NEW_VALUES:
+        return Outcome.SILENTLY_WRONG
+    operator = flow.nodes[first].operator
+    if operator in _NAMED:
+        return Outcome.UNKNOWN
+    return Outcome.SILENTLY_WRONG if operator == "filter" else Outcome.RESUMES
+
+
+def _told(flow: Flow, key: Key) -> str:
+    return flow.nodes[key].operator.replace("_", " ") if key[1].startswith("KTABLE") else key[1]
+
+
+def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> Verdict:
+    return Verdict(
+        outcome=outcome,
+        state_effect=StateEffect.LOST,
+        where=Where(None, now.node),
+        before=None,
+        after=now.name,
+        because=f"The result of {what} had no store and is kept in {now.name} now.",
+        question=f"Is {what} a filter of a table? Then rows that leave it are not taken back."
+        if outcome is Outcome.UNKNOWN
+        else None,
+        remedy="Leave the store out (no Materialized), or replay the inputs into a new application "
+        "id.",
+        scenario="from-scratch",
+    )

@@ -1,0 +1,166 @@
+"""Settings that decide how the application runs, and none of what it finds at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.model.streams import StreamsApplication
+
+EXPLICIT_NAMES = "ensure.explicit.internal.resource.naming"
+_CLIENTS = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.")
+_OF_CLIENTS = frozenset(
+    {
+        "client.id",
+        "client.rack",
+        "session.timeout.ms",
+        "heartbeat.interval.ms",
+        "max.poll.interval.ms",
+        "max.poll.records",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "fetch.min.bytes",
+        "max.partition.fetch.bytes",
+        "partition.assignment.strategy",
+        "check.crcs",
+        "linger.ms",
+        "batch.size",
+        "buffer.memory",
+        "compression.type",
+        "max.block.ms",
+        "max.request.size",
+        "delivery.timeout.ms",
+        "max.in.flight.requests.per.connection",
+        "acks",
+        "retries",
+        "connections.max.idle.ms",
+        "default.api.timeout.ms",
+        "metadata.max.age.ms",
+        "metadata.recovery.strategy",
+        "receive.buffer.bytes",
+        "send.buffer.bytes",
+        "reconnect.backoff.max.ms",
+        "reconnect.backoff.ms",
+        "request.timeout.ms",
+        "retry.backoff.ms",
+        "retry.backoff.max.ms",
+        "security.protocol",
+    }
+)
+FELT = frozenset(
+    {
+        "commit.interval.ms",
+        "statestore.cache.max.bytes",
+        "cache.max.bytes.buffering",
+        "max.task.idle.ms",
+        "deserialization.exception.handler",
+        "default.deserialization.exception.handler",
+        "production.exception.handler",
+        "default.production.exception.handler",
+        "processing.exception.handler",
+        "processing.exception.handler.global.enabled",
+        "errors.dead.letter.queue.topic.name",
+        "group.instance.id",
+    }
+)
+"""Settings that those who read the results feel: how many come, in which order, which fail."""
+_OF_STREAMS = FELT | frozenset(
+    {
+        "num.stream.threads",
+        "num.standby.replicas",
+        "poll.ms",
+        "buffered.records.per.partition",
+        "input.buffer.max.bytes",
+        "task.timeout.ms",
+        "state.cleanup.delay.ms",
+        "acceptable.recovery.lag",
+        "max.warmup.replicas",
+        "probing.rebalance.interval.ms",
+        "repartition.purge.interval.ms",
+        "application.server",
+        "allow.os.group.write.access",
+        "log.summary.interval.ms",
+        "enable.metrics.push",
+        "built.in.metrics.version",
+        "metric.reporters",
+        "metrics.num.samples",
+        "metrics.recording.level",
+        "metrics.sample.window.ms",
+        "rack.aware.assignment.tags",
+        "rack.aware.assignment.strategy",
+        "rack.aware.assignment.traffic_cost",
+        "rack.aware.assignment.non_overlap_cost",
+        "task.assignor.class",
+    }
+)
+_SECURITY = ("ssl.", "sasl.", "security.", "rack.aware.assignment.", "client.tag.")
+
+
+def runtime_settings(c: StreamsComparison) -> tuple[str, ...]:
+    """Return the settings that differ and decide only how the application runs."""
+    return tuple(k for k in sorted(c.old.config | c.new.config) if _runs(k) and _differs(c, k))
+
+
+def _runs(key: str) -> bool:
+    bare = next((key.removeprefix(p) for p in _CLIENTS if key.startswith(p)), key)
+    return key in _OF_STREAMS or bare in _OF_CLIENTS or bare.startswith(_SECURITY)
+
+
+def _differs(c: StreamsComparison, key: str) -> bool:
+    old, new = c.setting(key)
+    return old != new
+
+
+@streams_rule("KST083")
+def settings_of_the_runtime(c: StreamsComparison) -> Iterator[Verdict]:
+    """Threads, standbys, caches, intervals, handlers of exceptions and the clients' own settings
+    decide how fast and in how many steps results come, and what becomes of records that fail from
+    now on. Names, offsets and state are what they were."""
+    for key in runtime_settings(c):
+        old, new = c.setting(key)
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.EXACT,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"{key} changed.",
+            remedy="Watch the lag and the memory after the start.",
+        )
+
+
+@streams_rule("KST082")
+def explicit_names_required(c: StreamsComparison) -> Iterator[Verdict]:
+    """With this setting StreamsBuilder#build refuses a topology in which a store, a changelog or a
+    repartition topic has a generated name (TopologyException); but only where StreamsBuilder was
+    given the configuration (TopologyConfig). Given to KafkaStreams alone it does nothing."""
+    old, new = (_is_on(a) for a in (c.old, c.new))
+    if old == new:
+        return
+    unnamed = _unnamed(c.new) if new else []
+    yield Verdict(
+        outcome=Outcome.UNKNOWN if unnamed else Outcome.RESUMES,
+        state_effect=StateEffect.NONE if unnamed else StateEffect.EXACT,
+        where=Where(),
+        before=c.old.config.get(EXPLICIT_NAMES),
+        after=c.new.config.get(EXPLICIT_NAMES),
+        because=f"{', '.join(unnamed)} have generated names." if unnamed else "All names suit it.",
+        question="Is the configuration given to StreamsBuilder as TopologyConfig? Then the build "
+        "is refused."
+        if unnamed
+        else None,
+        remedy="Give each the name that it has now: Materialized.as, Grouped.as, Repartitioned.as."
+        if unnamed
+        else "Keep the setting: it stops generated names from coming back.",
+    )
+
+
+def _is_on(app: StreamsApplication) -> bool:
+    return app.config.get(EXPLICIT_NAMES, "false").strip().lower() == "true"
+
+
+def _unnamed(app: StreamsApplication) -> list[str]:
+    stores = [s.name for s in app.stores if s.is_generated]
+    return [*stores, *(r.name for r in app.repartitions if r.is_generated)]

@@ -1,0 +1,70 @@
+"""Stores that do the same with the same input: only their generated numbers tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.flow import Flow
+from headgate.compat.streams.pairs import StorePair, twins
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.model.streams import StreamsStore
+
+
+@streams_rule("KST006")
+def twins_came_or_went(c: StreamsComparison) -> Iterator[Verdict]:
+    """Operators that do the same with the same input can only be told apart by their generated
+    numbers, and these are positions: if one was put in front of the others, each of them takes over
+    the state of its neighbour."""
+    for pair in c.stores:
+        alone = pair.before or pair.after
+        if alone is None or (pair.before and pair.after) or not alone.is_generated:
+            continue
+        flow = c.flow_after if pair.after else c.flow_before
+        likes = [s for s in twins(flow, alone) if s.is_generated]
+        if likes and _hold_the_same(flow, (alone, *likes)):
+            yield _spared(pair, alone, likes[0])
+        elif likes:
+            names = ", ".join(s.name for s in (alone, *likes))
+            done = "is new" if pair.after else "was removed"
+            yield Verdict(
+                outcome=Outcome.UNKNOWN,
+                state_effect=StateEffect.REINTERPRETED,
+                where=pair.where,
+                before=len(likes) + (0 if pair.after else 1),
+                after=len(likes) + (1 if pair.after else 0),
+                because=f"One of {names} {done}.",
+                question=f"Which of {names} {done}: the last one in the order of the code?",
+                remedy="Name each store as the running version calls it, then add or remove one.",
+            )
+
+
+def _hold_the_same(flow: Flow, stores: Sequence[StreamsStore]) -> bool:
+    """Say whether they are windows of a self-join, which hold the same rows of one stream.
+
+    A join's window keeps the records as they come: no function stands in between.
+    """
+    writers = [next(iter(flow.users(s))) for s in stores]
+    windows = all(flow.nodes[k].operator == "join_window" for k in writers)
+    return windows and len({flow.above[k] for k in writers}) == 1
+
+
+def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> Verdict:
+    gone = pair.after is None
+    return Verdict(
+        outcome=Outcome.RESUMES if gone else Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.EXACT if gone else StateEffect.LOST,
+        where=pair.where,
+        before=alone.name if gone else None,
+        after=None if gone else alone.name,
+        because=f"{alone.name} and {like.name} are the two windows of a self-join, with the same "
+        "rows: one is enough for both sides."
+        if gone
+        else f"{alone.name} is the second window of a self-join. It starts empty, so that new "
+        "records meet none of the old ones on that side.",
+        remedy="Delete the spared changelog once the new version has proven itself."
+        if gone
+        else "Leave topology.optimization as it was.",
+        scenario=None if gone else "from-scratch",
+    )
