@@ -173,13 +173,23 @@ def _expand(relation: Relation, state: Resolving) -> Facts:
 
 
 def _generate(relation: Relation, state: Resolving) -> Facts:
-    """Each column that a generator makes is the call; of several, that column of the call."""
+    """Each column that a generator makes is the call; of several, the one at its place in it."""
     call = state.parse(_RESULT.sub(")", relation.condition or ""))
     new = [c for c in relation.outputs if c.text is None and c.id not in state.terms]
-    for made in new:
+    for place, made in enumerate(new):
         if made.id is not None:
-            state.terms[made.id] = call if len(new) == 1 else term("field", made.name, (call,))
+            state.terms[made.id] = call if len(new) == 1 else _generated(call, place, len(new))
     return Facts(functions=(call,))
+
+
+def _generated(call: Term, place: int, number: int) -> Term:
+    """Return one column of a generator that makes several, by its place: names are the user's.
+
+    `posexplode` of an array gives what `explode` gives, and where it stood; of a map three columns.
+    """
+    if call.name.lower() == "posexplode" and (place, number) == (1, 2):
+        return term("call", "explode", call.args)
+    return term("field", str(place), (call,))
 
 
 def _window(relation: Relation, state: Resolving, number: int | None) -> Facts:
