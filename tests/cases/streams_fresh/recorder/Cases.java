@@ -264,6 +264,80 @@ final class Cases {
             (b, p) -> out(table(b, p, "in", "t").filter((k, v) -> v.equals("x"), Materialized.as("kept")), p));
         add("exactly_once_and_operator", "filter in front of an un-named count, and exactly_once_v2", unnamed,
             (b, p) -> out(in(b, p).filter((k, v) -> true).groupByKey().count(), p)).now("processing.guarantee", "exactly_once_v2");
+        add("table_values_kept", "the mapped values of a table are kept in a named store of their own",
+            (b, p) -> out(table(b, p, "in", "t").mapValues(v -> v + v), p), (b, p) -> out(table(b, p, "in", "t").mapValues(v -> v + v, Materialized.as("kept")), p));
+        add("joined_table_values_kept", "the mapped values of a joined table are kept in a named store of their own",
+            (b, p) -> out(in(b, p).join(table(b, p, "in2", "t").mapValues(v -> v + v), BOTH), p),
+            (b, p) -> out(in(b, p).join(table(b, p, "in2", "t").mapValues(v -> v + v, Materialized.as("kept")), BOTH), p));
+        add("grouped_table_values_kept", "the mapped values of a table that is grouped are kept in a named store of their own",
+            (b, p) -> out(groups(table(b, p, "in", "t").mapValues(v -> v)), p), (b, p) -> out(groups(table(b, p, "in", "t").mapValues(v -> v, Materialized.as("kept"))), p));
+        add("table_filter_kept_for_new_output", "a filtered table with a named store, for an output that is new",
+            (b, p) -> out(table(b, p, "in", "t"), p),
+            (b, p) -> { KTable<String, String> t = table(b, p, "in", "t"); out(t, p); side(t.filter((k, v) -> v.equals("x"), Materialized.as("kept")), p); }).topic("side", 1);
+        add("table_join_result_kept", "the result of a join of tables is kept in a named store",
+            (b, p) -> out(table(b, p, "in", "l").join(table(b, p, "in2", "r"), BOTH), p), (b, p) -> out(table(b, p, "in", "l").join(table(b, p, "in2", "r"), BOTH, Materialized.as("o")), p));
+        add("table_filter_no_longer_kept", "a filtered table loses its named store",
+            (b, p) -> out(table(b, p, "in", "t").filter((k, v) -> v.equals("x"), Materialized.as("kept")), p), (b, p) -> out(table(b, p, "in", "t").filter((k, v) -> v.equals("x")), p));
+        add("filtered_count_kept", "a filtered named count is kept in a named store of its own",
+            (b, p) -> out(count(in(b, p), "counts").filter((k, v) -> v < 3), p), (b, p) -> out(count(in(b, p), "counts").filter((k, v) -> v < 3, Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("kept")
+                .withKeySerde(Serdes.String()).withValueSerde(Serdes.Long())), p)).first("in a x 1", "in a x 2", "in b x 3", "in c x 4");
+        add("self_join_optimisation_off", "optimisation off: an un-named self-join of a stream", self, self)
+            .was("topology.optimization", ALL_OPTIMISATIONS).now("topology.optimization", "none");
+        add("pattern_finds_wider_topic", "a topic with more partitions that a pattern matches appears", pattern, pattern).without("in2").grown("in2", 2)
+            .first("in a x 1", "in b y 2", "in a y 3");
+        add("streams_joined_table_grown", "streams protocol: only the joined table's topic grows",
+            (b, p) -> out(in(b, p).join(table(b, p, "in2", "t"), BOTH), p), (b, p) -> out(in(b, p).join(table(b, p, "in2", "t"), BOTH), p)).grown("in2", 2).with("group.protocol", "streams");
+        add("streams_threads", "streams protocol: more threads", unnamed, unnamed).with("group.protocol", "streams").was("num.stream.threads", "1").now("num.stream.threads", "2");
+        add("handlers_and_idling", "an exception handler, idling and buffering set", unnamed, unnamed).now("max.task.idle.ms", "10").now("buffered.records.per.partition", "500")
+            .now("deserialization.exception.handler", "org.apache.kafka.streams.errors.LogAndContinueExceptionHandler");
+        add("given_names_exchanged", "a count and a reduce of one input exchange the names of their stores",
+            (b, p) -> { KStream<String, String> s = in(b, p); out(s.groupByKey().count(Materialized.as("one")), p); side(s.groupByKey().reduce(String::concat, Materialized.as("two")), p); },
+            (b, p) -> { KStream<String, String> s = in(b, p); out(s.groupByKey().count(Materialized.as("two")), p); side(s.groupByKey().reduce(String::concat, Materialized.as("one")), p); }).topic("side", 1);
+        add("stream_table_join_left_to_inner_unnamed", "leftJoin -> join of a stream with an un-named table",
+            (b, p) -> out(in(b, p).leftJoin(table(b, p), BOTH), p), (b, p) -> out(in(b, p).join(table(b, p), BOTH), p));
+        add("unlogged_operator_in_front", "mapValues in front of a named count without a changelog", (b, p) -> unlogged(in(b, p), p), (b, p) -> unlogged(same(in(b, p)), p));
+        add("unlogged_partitions_grown", "the input of a named count without a changelog grows", (b, p) -> unlogged(in(b, p), p), (b, p) -> unlogged(in(b, p), p)).grown("in", 3);
+        add("client_settings", "settings of the consumers and producers", unnamed, unnamed).was("consumer.max.poll.records", "500").now("consumer.max.poll.records", "100")
+            .now("producer.linger.ms", "5").now("compression.type", "lz4").now("client.id", "counting");
+        add("foreign_key_join_operator_named", "operator in front of a foreign-key join, tables and join named, its result not",
+            (b, p) -> out(table(b, p, "in", "l").join(table(b, p, "in2", "r"), v -> v, BOTH, TableJoined.as("fk")), p),
+            (b, p) -> out(table(b, p, "in", "l").filter((k, v) -> true).join(table(b, p, "in2", "r"), v -> v, BOTH, TableJoined.as("fk")), p));
+        add("merge_exchanged_unnamed", "in.merge(in2) -> in2.merge(in) in front of an un-named count",
+            (b, p) -> out(in(b, p).merge(in2(b, p)).groupByKey().count(), p), (b, p) -> out(in2(b, p).merge(in(b, p)).groupByKey().count(), p));
+        add("merge_to_list_unnamed", "in.merge(in2) -> stream(in, in2) in front of an un-named count",
+            (b, p) -> out(in(b, p).merge(in2(b, p)).groupByKey().count(), p),
+            (b, p) -> out(b.<String, String>stream(List.of(p + "in", p + "in2")).groupByKey().count(), p));
+        add("join_sides_exchanged_unnamed", "in.join(in2) -> in2.join(in), un-named",
+            (b, p) -> out(in(b, p).join(in2(b, p), BOTH, near()), p), (b, p) -> out(in2(b, p).join(in(b, p), (l, r) -> r + "|" + l, near()), p));
+        add("join_sides_exchanged_named", "in.join(in2) -> in2.join(in), named",
+            (b, p) -> out(in(b, p).join(in2(b, p), BOTH, near(), pair()), p), (b, p) -> out(in2(b, p).join(in(b, p), (l, r) -> r + "|" + l, near(), pair()), p));
+        add("table_join_sides_exchanged_named", "l.join(r) -> r.join(l) of named tables",
+            (b, p) -> out(table(b, p, "in", "l").join(table(b, p, "in2", "r"), BOTH), p),
+            (b, p) -> out(table(b, p, "in2", "r").join(table(b, p, "in", "l"), (l, r) -> r + "|" + l), p));
+        add("table_join_sides_exchanged_unnamed", "l.join(r) -> r.join(l) of un-named tables",
+            (b, p) -> out(b.<String, String>table(p + "in").join(b.<String, String>table(p + "in2"), BOTH), p),
+            (b, p) -> out(b.<String, String>table(p + "in2").join(b.<String, String>table(p + "in"), (l, r) -> r + "|" + l), p));
+        add("chain_operator_between_named", "filter between two aggregates, stores named, groupings not",
+            (b, p) -> out(count(in(b, p), "one").toStream().mapValues(v -> "" + v).groupBy((k, v) -> v).count(Materialized.as("two")), p),
+            (b, p) -> out(count(in(b, p), "one").toStream().filter((k, v) -> true).mapValues(v -> "" + v).groupBy((k, v) -> v).count(Materialized.as("two")), p));
+        add("cogroup_operator_in_front_named", "mapValues in front of a cogroup with a named store",
+            (b, p) -> out(in(b, p).groupByKey().<String>cogroup(join()).cogroup(in2(b, p).groupByKey(), join()).aggregate(() -> "", Materialized.as("all")), p),
+            (b, p) -> out(same(in(b, p)).groupByKey().<String>cogroup(join()).cogroup(in2(b, p).groupByKey(), join()).aggregate(() -> "", Materialized.as("all")), p));
+        add("window_and_suppress_shift", "peek in front of an un-named window with a suppress",
+            (b, p) -> windows(in(b, p).groupByKey().windowedBy(minutes()).count(serdes()).suppress(closed()), p),
+            (b, p) -> windows(in(b, p).peek((k, v) -> { }).groupByKey().windowedBy(minutes()).count(serdes()).suppress(closed()), p)).then(closing);
+    }
+
+    static Materialized<String, Long, WindowStore<Bytes, byte[]>> serdes() {
+        return Materialized.<String, Long, WindowStore<Bytes, byte[]>>with(Serdes.String(), Serdes.Long());
+    }
+
+    static KTable<String, String> groups(KTable<String, String> t) {
+        return t.groupBy((k, v) -> KeyValue.pair(v, k), Grouped.as("g")).aggregate(() -> "", (k, v, a) -> a + "+" + v, (k, v, a) -> a + "-" + v, Materialized.as("groups"));
+    }
+
+    static void unlogged(KStream<String, String> s, String p) {
+        out(s.groupByKey().count(Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("counts").withLoggingDisabled()), p);
     }
 
     static KTable<String, String> versions(StreamsBuilder b, String p) {
