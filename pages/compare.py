@@ -64,15 +64,18 @@ def _page(context: Context) -> None:
         only_changes = st.toggle("Only changes", key=CompareKey.ONLY, bind="query-params")
     one = side_evidence(pipeline, before, CompareKey.BEFORE_GIVEN)
     other = side_evidence(pipeline, after, CompareKey.AFTER_GIVEN)
+    deployed = None
     if one is None or other is None:
         _ask(context, pipeline, one, other)
     else:
         if GIVEN in (before, after):
             _given(before, after, one, other)
         look = Look(context, pipeline, side, query, only_changes)
-        _show(look, _compared(context, one, other), f"{one} {other}")
+        found = _compared(context, one, other)
+        deployed = found.after
+        _show(look, found, f"{one} {other}")
     with st.container(key="rehearsal"):
-        rehearsal_panel(context, pipeline)
+        rehearsal_panel(context, pipeline, deployed)
 
 
 def _compared(context: Context, one: Given, other: Given) -> data.Comparison:

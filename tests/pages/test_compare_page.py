@@ -10,6 +10,7 @@ import pytest
 from console_seed import orders_v1, orders_v2
 from headgate.parse.version_file import fingerprint
 from headgate.store import open_store
+from headgate.ui.finding_card import engine_words
 from headgate.ui.keys import CompareKey
 from headgate.ui.report_exports import write_report
 from headgate.usecases.compare_versions import compare_read
@@ -44,6 +45,14 @@ def test_a_version_beside_itself_is_said_to_be_the_same(open_page, seeded):
 
 def test_the_line_on_top_names_the_engine_s_version(open_page, seeded):
     assert "for Spark 4.2.0" in text(open_page("compare", **ORDERS))
+
+
+def test_the_engine_is_named_as_people_write_it():
+    judged = "spark 4.2.0 against Kafka as of 1999-11-21T19:30:44.631+00:00"
+    said = "for Spark 4.2.0 against Kafka as of 21 Nov 1999 19:30 UTC"
+    assert engine_words(judged) == said
+    assert engine_words("kafka-streams 4.3.1") == "for Kafka Streams 4.3.1"
+    assert engine_words("") == ""
 
 
 def test_a_finding_shows_its_rule_and_leads_to_its_scenario(open_page, seeded):

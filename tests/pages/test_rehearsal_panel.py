@@ -1,11 +1,15 @@
 """A rehearsal asked for on the Compare page: it runs beside it, and Spark's verdict is shown."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import streamlit as st
 
+from console_seed import orders_v2
+from headgate.model.version import Evidence
+from headgate.store import open_store
 from headgate.ui.keys import CompareKey
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +50,20 @@ def test_without_a_function_the_page_says_what_to_declare(registered, open_page)
     assert not at.exception
     assert "entry_point" in shown(at)
     assert not [b for b in at.button if b.key == CompareKey.REHEARSE]
+
+
+def test_a_rehearsal_of_another_function_is_not_taken_for_the_version_after(open_page, seeded):
+    text = seeded.read_text()
+    spark = 'checkpoint = "ck/orders-by-city"'
+    seeded.write_text(text.replace(spark, f'{spark}\nentry_point = "sales.orders:v1"'))
+    store = open_store(f"sqlite:///{seeded.parent}/.headgate/headgate.db")
+    later = replace(orders_v2(), evidence=(Evidence(kind="capture", path="sales.orders:v2"),))
+    store.versions.add("orders-by-city", later, "later")
+    store.close()
+    said = shown(open_page("compare", pipeline="orders-by-city", before="1", after="2"))
+    assert "sales.orders:v1" in said and "not the version under After" not in said
+    said = shown(open_page("compare", pipeline="orders-by-city", before="1", after="3"))
+    assert "not the version under After, which was captured from" in said
 
 
 @pytest.mark.spark

@@ -8,6 +8,8 @@ from html import escape
 from headgate.views.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
+LONG_NAME = 24
+"""Characters that a name in a fixed width has room for beside its title."""
 WRAPS = (("long", 150), ("longer", 200))
 """Characters from which on a verdict wraps at 1280 and at 1680 pixels."""
 
@@ -64,7 +66,10 @@ def link(address: str) -> str:
 
 def code(text: object) -> str:
     """Return text in a fixed width; long names of error classes break after an underscore."""
-    return f'<span class="hg-code">{escape(str(text)).replace("_", "_<wbr>")}</span>'
+    shown = escape(str(text))
+    if len(shown) > LONG_NAME:
+        shown = shown.replace("_", "_<wbr>")
+    return f'<span class="hg-code">{shown}</span>'
 
 
 def section(text: str) -> str:

@@ -5,6 +5,7 @@ Only registered functions are started: whoever sees a page must not be able to r
 
 from __future__ import annotations
 
+import re
 import time
 
 import streamlit as st
@@ -13,7 +14,7 @@ from headgate.compat.agreement import Agreement
 from headgate.errors import HeadgateError
 from headgate.model.registry import Pipeline
 from headgate.model.rehearsal import EngineOutcome
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Version
 from headgate.ui import markup
 from headgate.ui.keys import CompareKey
 from headgate.ui.problem import show_problem
@@ -26,15 +27,21 @@ _EVERY_S = 1.0
 _WORDS = {"real": "Take a batch of new rows", "none": "Reach no source"}
 _GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutcome.UNKNOWN: "?"}
 _AGREEMENT = {
-    Agreement.AGREE: ("agrees", "resumes"),
-    Agreement.DISAGREE: ("disagrees", "refuses"),
-    Agreement.OPEN: ("left open", "unknown"),
+    Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
+    Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
+    Agreement.OPEN: ("Spark's verdict stands alone.", "unknown"),
 }
 _ROWS = 5
+_FUNCTION = re.compile(r"[\w.]+:\w+$")
+"""A `module:function` as `headgate capture` takes it, and no path."""
 
 
-def rehearsal_panel(context: Context, name: str | None) -> None:
-    """Offer a rehearsal of the chosen pipeline, say how far it is, and show what it found."""
+def rehearsal_panel(context: Context, name: str | None, after: Version | None = None) -> None:
+    """Offer a rehearsal of the chosen pipeline, say how far it is, and show what it found.
+
+    `after` is the version that the page judges: a rehearsal of another one must not be taken for
+    its proof.
+    """
     pipeline = context.registry.pipeline(name) if name else None
     if pipeline is None or pipeline.engine is not Engine.SPARK or not pipeline.checkpoint:
         return
@@ -42,9 +49,25 @@ def rehearsal_panel(context: Context, name: str | None) -> None:
         if not pipeline.entry_point:
             st.html(markup.quiet("Name the pipeline's `entry_point` in headgate.toml to rehearse."))
             return
+        st.html(_rehearsed(pipeline.entry_point, after))
         running = _asked(pipeline)
         every = _EVERY_S if running is not None and not running.is_done else None
         st.fragment(_content, run_every=every)(context, pipeline)
+
+
+def _rehearsed(entry_point: str, after: Version | None) -> str:
+    """Say which version is started: the registered function, whatever stands under After."""
+    captured = (e.path for e in (after.evidence if after else ()) if e.kind == "capture")
+    function = next((p for p in captured if _FUNCTION.match(p)), None)
+    what = f"Starts `{entry_point}`, as headgate.toml registers it, on a copy; the sink is replaced"
+    what = f"{what}, and the original is only read."
+    if function is None or function == entry_point:
+        return markup.quiet(what)
+    return markup.quiet(what) + markup.say(
+        f"That is not the version under After, which was captured from `{function}`: make it the"
+        " `entry_point`, or run `headgate rehearse` with it, to see what Spark says of it.",
+        "unknown",
+    )
 
 
 def _asked(pipeline: Pipeline) -> Running | None:
@@ -77,12 +100,6 @@ def _form(context: Context, pipeline: Pipeline) -> None:
         "Batch", list(_WORDS), format_func=_WORDS.__getitem__, key=CompareKey.REHEARSE_BATCH,
         horizontal=True, label_visibility="collapsed",
     )  # fmt: skip
-    st.html(
-        markup.quiet(
-            f"Starts {pipeline.entry_point} on a copy; the sink is replaced, and the original is"
-            " only read."
-        )
-    )
     if st.button("Rehearse", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
         st.session_state[CompareKey.REHEARSAL] = begin(context, pipeline, batch or "real")
         st.rerun(scope="app")
@@ -95,7 +112,7 @@ def _result(found: Rehearsal) -> None:
     outcome = engine.outcome.value
     st.html(
         markup.verdict(_GLYPHS[engine.outcome], f"Spark: {outcome}", headline(engine), outcome)
-        + markup.say(f"Spark's verdict {word} with the rules. {judged.why}", tone)
+        + markup.say(f"{word} {judged.why}", tone)
         + markup.facts(facts(engine))
     )
     shown = engine.rows[:_ROWS]
