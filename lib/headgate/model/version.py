@@ -108,9 +108,9 @@ class Source:
     `topics` are exact names; `pattern` is a `subscribePattern`. `start_offsets` are the first
     ones ever logged, `offsets` the newest committed ones: for Kafka {topic: {partition: offset}},
     else the source's own JSON. `advanced` says whether the newest logged batch took data from this
-    source, None where the evidence does not say. `log_places` are its places in the offset log, which
-    has an entry for every time that a query reads a source; empty: one, at `position`; None: the
-    evidence does not say how many.
+    source, None where the evidence does not say. `log_places` are its places in the offset log,
+    which has an entry for every time that a query reads a source; empty: one, at `position`;
+    None: the evidence does not say how many.
     """
 
     position: int
@@ -220,10 +220,10 @@ class Version:
     settings of the offset log, `settings` those of the session that captured. `captured_at` is
     ISO 8601 in UTC and no part of `fingerprint`. `capture_error` is the session's own refusal to
     build or analyse the query, None where it was built. `user_functions` are names of functions
-    whose bodies no plan shows. `is_partial` is True where only a part of one plan was there, so that
-    sources and operators may be missing. `streams` are the facts of a Kafka Streams application, None for
-    the other engines. `checkpoint` is where a query says that it keeps its own, which need not be
-    where evidence was read from; it is no part of `fingerprint`.
+    whose bodies no plan shows. `is_partial` is True where only a part of one plan was there, so
+    that sources and operators may be missing. `streams` are the facts of a Kafka Streams
+    application, None for the other engines. `checkpoint` is where a query says that it keeps its
+    own, which need not be where evidence was read from; it is no part of `fingerprint`.
     `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
     ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
     for `fingerprint`.

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from tests.compat.streams.applications import ID, UPGRADES, application, left_behind
 
+from compat.streams.applications import ID, UPGRADES, application, left_behind
 from headgate.compat.compare import compare
 from headgate.compat.report import Outcome, UpgradeWay
 from headgate.compat.streams.rules import RULES

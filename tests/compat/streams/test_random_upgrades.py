@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 import pytest
-from tests.compat.streams.applications import application
 
+from compat.streams.applications import application
 from headgate.compat.compare import compare
 from headgate.compat.report import Outcome
 

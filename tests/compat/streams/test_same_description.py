@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.compat.streams.applications import ID, upgrade
 
+from compat.streams.applications import ID, upgrade
 from headgate.compat.report import Outcome, UpgradeWay
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
 

@@ -4,8 +4,8 @@ What is expected was reasoned from how the engine finds state: by exact names, a
 """
 
 import pytest
-from tests.compat.streams.applications import UPGRADES, upgrade
 
+from compat.streams.applications import UPGRADES, upgrade
 from headgate.compat.report import Outcome, UpgradeWay
 
 R, W, U, X = Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.REFUSES

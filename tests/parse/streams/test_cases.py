@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
 from headgate.model.topology import NodeKind
 from headgate.parse.streams.version import unread
 from headgate.usecases.read_version import read_version
@@ -72,13 +70,6 @@ def test_the_topics_that_a_description_implies_are_those_on_the_broker(case):
     missing = {f"{app.application_id}-{unlogged}-changelog"} if unlogged else set()
     assert app.expected_topics().keys() - missing == on_broker.keys()
     assert missing.isdisjoint(on_broker)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_a_comparison_still_says_unknown_with_its_question(case):
-    report = compare(read_version([str(case / "before")]), read_version([str(case / "after")]))
-    assert report.outcome is Outcome.UNKNOWN
-    assert report.findings[0].question
 
 
 def test_share_of_generic_nodes(capsys):
