@@ -3,7 +3,8 @@
 INTO is a folder of cases (`tests/cases/spark_fresh/first`): the definitions of the group that is
 called so are taken. Each case is run with its controls and written as evidence with its outcome.
 `record_restarts.py INTO --rule` only puts the rulings of `rulings.json` into outcomes that the
-controls left to a reader. Needs the jars of `make setup` and a JDK; starts a broker for topics.
+controls left to a reader; `--captured` writes that part anew, where the scratch
+folder still has their sources. Needs the jars of `make setup` and a JDK; starts a broker for topics.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ _LAUNCH = {
 
 def main() -> None:
     """Record a group's cases, or those that are named."""
-    into, wanted = Path(sys.argv[1]), sys.argv[2:]
+    into, wanted = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    again = "--captured" in wanted
+    wanted = [name for name in wanted if name != "--captured"]
     if wanted == ["--rule"]:
         for file in sorted(into.glob("*/outcome.json")):
             _write(file, json.loads(file.read_text(encoding="utf-8")))
@@ -69,7 +72,11 @@ def main() -> None:
         for case in cases:
             begun = time.monotonic()
             try:
-                found = Recording(case, spark, SCRATCH, broker, used).record(into / case.name)
+                recording = Recording(case, spark, SCRATCH, broker, used)
+                if again:
+                    recording.capture(into / case.name)
+                    continue
+                found = recording.record(into / case.name)
                 known = outcome(case, found)
                 _write(into / case.name / "outcome.json", known)
                 said = f"{known['outcome']} {known['error_class'] or known['state_effect']}"

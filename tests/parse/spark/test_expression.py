@@ -33,6 +33,9 @@ CASES = [
     ("sum(v#1) FILTER (WHERE (v#1 > 3))", "sum(v) FILTER (WHERE (v > 3))"),
     ("CASE WHEN (v#1 < 0) THEN a ELSE b END", "CASE((v < 0), a, b)"),
     ("struct(a, k#1, b, v#2)", "named_struct(a, k, b, v)"),
+    ("coalesce(d#1, )", "coalesce(d, )"),
+    ("(NOT (k#1 = ) AND isnotnull(k#1))", "(NOT (k = ) AND isnotnull(k))"),
+    ("CASE WHEN (k#1 = a) THEN  ELSE k#1 END", "CASE((k = a), , k)"),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from recorder.case import BOTH_FIRST, BOTH_THEN, FIRST, Place, at, case
+from recorder.case import BOTH_FIRST, BOTH_THEN, FIRST, Batches, Place, at, case
 from recorder.shapes import by, grouped, sql, windowed
 
 from definitions.aggregates import NULLS
@@ -14,6 +14,8 @@ from definitions.joins import NEAR, PARTNERS, SIDES, joined, left, right
 from definitions.windows import TEN
 
 SUM = by("k", "sum(v) s")
+# More values of `d` than of `v`.
+MANY: Batches = {"src": [[("a", 3, d, at(1)) for d in "pqrst"], FIRST["src"][1]]}
 # A key that must not be null, and one that may.
 SURE, MAYBE = "coalesce(k, '-') k", "k"
 
@@ -158,6 +160,7 @@ case(
     "approx_count_distinct(d) -> (v)",
     by("k", "approx_count_distinct(d) n"),
     by("k", "approx_count_distinct(v) n"),
+    first=MANY,
 )
 case(
     "edge_max_of_struct_with_name",

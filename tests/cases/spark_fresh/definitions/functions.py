@@ -100,6 +100,7 @@ case(
     "output (k, c) -> (k, c double)",
     counted("k"),
     counted("k", out="k string, c double"),
+    files_tell=False,
 )
 case("fmgws_state_to_int", "state c long -> c short", counted("k"), counted("k", state="c short"))
 

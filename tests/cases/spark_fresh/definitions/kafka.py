@@ -8,6 +8,7 @@ from recorder.case import FIRST, THEN, Place, Version, at, case
 from recorder.shapes import grouped
 
 from headgate.local.demo import orders_by_city, revenue_alerts
+from headgate.local.demo.sources import CITY_WINDOW
 
 A, B = FIRST["src"], THEN["src"]
 ASIDE = [[("a", 30, "p", at(2)), ("q", 50, "q", at(5))]]
@@ -150,9 +151,12 @@ ALERTS_THEN = {
 
 
 def values(topic: str) -> Any:
+    """Read a topic of one partition; its last row of a city and window counts."""
+
     def rows(p: Place) -> Any:
         reader = p.spark.read.format("kafka").option("kafka.bootstrap.servers", p.broker)
-        return reader.option("subscribe", topic).load().selectExpr("cast(value as string) value")
+        value = f"from_json(cast(value as string), '{CITY_WINDOW}') AS v"
+        return reader.option("subscribe", topic).load().selectExpr(value).select("v.*")
 
     return rows
 
@@ -168,7 +172,7 @@ def demo(
         first=first,
         then=then,
         topics=DEMO_TOPICS,
-        keys=("value",),
+        keys=("city", "window_start"),
         reader=values(topic),
     )
 

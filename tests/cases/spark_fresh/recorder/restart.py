@@ -51,8 +51,7 @@ class Recording:
     ) -> None:
         self.case, self.spark, self.broker, self.used = case, spark, broker, used
         self.folder = root / case.name / "main"
-        shutil.rmtree(root / case.name, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         said = {str(root): "/data"} | ({broker: "broker:9092"} if broker else {})
         self.texts = Texts(said)
         self.world = World(self.folder, broker, case.topics)
@@ -60,6 +59,8 @@ class Recording:
     def record(self, into: Path) -> Restart:
         """Write the case's `before`, `after` and `captured` into `into`; return what happened."""
         shutil.rmtree(into, ignore_errors=True)
+        shutil.rmtree(self.folder.parent)
+        self.folder.mkdir(parents=True)
         for version, data in self.case.earlier:
             self.world.add(data)
             self._run(version, "main")
@@ -73,6 +74,15 @@ class Recording:
             self.case.surgery(self._ckpt("main"))
         self._capture(self.case.new, into, "after")
         return self._restart(first)
+
+    def capture(self, into: Path) -> None:
+        """Write `captured` anew, of a case whose sources are still there."""
+        aside = self.folder.parent / "again"
+        for version, side in ((self.case.old, "before"), (self.case.new, "after")):
+            self._capture(version, aside, side)
+        shutil.rmtree(into / "captured", ignore_errors=True)
+        shutil.move(aside / "captured", into / "captured")
+        shutil.rmtree(aside)
 
     def _restart(self, first: Ran) -> Restart:
         old_files = list(self.world.written)
