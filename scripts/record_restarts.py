@@ -3,8 +3,8 @@
 INTO is a folder of cases (`tests/cases/spark_fresh/first`): the definitions of the group that is
 called so are taken. Each case is run with its controls and written as evidence with its outcome.
 `record_restarts.py INTO --rule` only puts the rulings of `rulings.json` into outcomes that the
-controls left to a reader; `--captured` writes that part anew, where the scratch
-folder still has their sources. Needs the jars of `make setup` and a JDK; starts a broker for topics.
+controls left to a reader; `--captured` writes that part anew, where the scratch folder still has
+the sources. Needs the jars of `make setup` and a JDK; starts a broker for topics.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def _write(file: Path, known: dict[str, Any]) -> None:
     """Write an outcome, with what the controls leave to a reader."""
     rulings = json.loads((HOME / "rulings.json").read_text(encoding="utf-8"))
     ruled(CASES[known["id"]], known, file.parent, rulings)
-    file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(known, indent=1).replace(str(SCRATCH), "/data")
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 @contextmanager
