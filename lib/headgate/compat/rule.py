@@ -62,6 +62,24 @@ class Verdict:
     scenario: str | None = None
     source: str | None = None
 
+    def finding(self, code: str, why: str, source: str) -> Finding:
+        """Return it as the finding of the rule with that code, reason and source."""
+        return Finding(
+            rule=code,
+            outcome=self.outcome,
+            why=f"{self.because} {why}".strip(),
+            source=source,
+            state_effect=self.state_effect,
+            where=self.where,
+            before=self.before,
+            after=self.after,
+            question=self.question,
+            error_class=self.error_class,
+            rollback=self.rollback,
+            remedy=self.remedy,
+            scenario=self.scenario,
+        )
+
 
 Check = Callable[[Comparison], Iterable[Verdict]]
 SOURCE_OF_VERSION = "measured"
@@ -83,21 +101,8 @@ class Rule:
 
     def _finding(self, v: Verdict, spark: SparkVersion) -> Finding:
         known = v.source or self.source
-        return Finding(
-            rule=self.code,
-            outcome=v.outcome,
-            why=f"{v.because} {self.why}".strip(),
-            source=spark.source if known == SOURCE_OF_VERSION else known,
-            state_effect=v.state_effect,
-            where=v.where,
-            before=v.before,
-            after=v.after,
-            question=v.question,
-            error_class=v.error_class,
-            rollback=v.rollback,
-            remedy=v.remedy,
-            scenario=v.scenario,
-        )
+        source = spark.source if known == SOURCE_OF_VERSION else known
+        return v.finding(self.code, self.why, source)
 
 
 def rule(code: str, source: str = SOURCE_OF_VERSION) -> Callable[[Check], Rule]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from headgate.compat.renames import Renames
 from headgate.compat.report import Finding
-from headgate.compat.rule import Verdict
+from headgate.compat.rule import Verdict, reason_of
 from headgate.compat.streams.flow import Flow, Numbers
 from headgate.compat.streams.pairs import StorePair, pair_stores
 from headgate.model.cluster import Cluster, Group
@@ -98,29 +98,13 @@ class StreamsRule:
     def run(self, comparison: StreamsComparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
         for v in self.check(comparison):
-            yield Finding(
-                rule=self.code,
-                outcome=v.outcome,
-                why=f"{v.because} {self.why}".strip(),
-                source=v.source or self.source,
-                state_effect=v.state_effect,
-                where=v.where,
-                before=v.before,
-                after=v.after,
-                question=v.question,
-                error_class=v.error_class,
-                rollback=v.rollback,
-                remedy=v.remedy,
-                scenario=v.scenario,
-            )
+            yield v.finding(self.code, self.why, v.source or self.source)
 
 
 def streams_rule(code: str, source: str = MEASURED) -> Callable[[StreamsCheck], StreamsRule]:
     """Turn a check into a `StreamsRule`; its docstring is the reason that users read."""
 
     def wrap(check: StreamsCheck) -> StreamsRule:
-        if not check.__doc__:
-            raise TypeError(f"{code} has no docstring to show as its reason")
-        return StreamsRule(code, " ".join(check.__doc__.split()), source, check)
+        return StreamsRule(code, reason_of(code, check), source, check)
 
     return wrap

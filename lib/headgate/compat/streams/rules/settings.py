@@ -149,17 +149,7 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[Verdict]:
         old, new = c.setting(key)
         if old == new:
             continue
-        bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)
-        yield Verdict(
-            outcome=Outcome.SILENTLY_WRONG if bare else Outcome.RESUMES,
-            state_effect=StateEffect.LOST if bare else StateEffect.EXACT,
-            where=bare.where if bare else Where(),
-            before=old,
-            after=new,
-            because=f"{key} changed."
-            + (f" {bare.before.name} has no changelog." if bare and bare.before else ""),
-            remedy="Allow for the time of a full restoration.",
-        )
+        yield _restored_anew(c, key, remedy="Allow for the time of a full restoration.")
 
 
 @streams_rule("KST076")
@@ -196,16 +186,26 @@ def state_directory_moved(c: StreamsComparison) -> Iterator[Verdict]:
     old, new = c.setting("state.dir")
     if old == new:
         return
+    yield _restored_anew(
+        c,
+        "state.dir",
+        remedy="Move the directory's content along, or allow for the time of a full restoration.",
+    )
+
+
+def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> Verdict:
+    """Return what a setting does that leaves every store to its changelog."""
+    old, new = c.setting(key)
     bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)
-    yield Verdict(
+    return Verdict(
         outcome=Outcome.SILENTLY_WRONG if bare else Outcome.RESUMES,
         state_effect=StateEffect.LOST if bare else StateEffect.EXACT,
         where=bare.where if bare else Where(),
         before=old,
         after=new,
-        because="state.dir changed."
+        because=f"{key} changed."
         + (f" {bare.before.name} has no changelog." if bare and bare.before else ""),
-        remedy="Move the directory's content along, or allow for the time of a full restoration.",
+        remedy=remedy,
     )
 
 
