@@ -144,7 +144,12 @@ def remedies(rule: AnyRule) -> Iterator[str]:
     for function in _functions(rule):
         for node in ast.walk(function):
             if isinstance(node, ast.keyword) and node.arg == "remedy":
-                yield from filter(None, (t.strip() for t in _texts(node.value, module)))
+                yield from filter(_says, (t.strip() for t in _texts(node.value, module)))
+
+
+def _says(text: str) -> bool:
+    """Say whether a text has a word of its own beside what the case fills in."""
+    return any(c.isalpha() for c in text)
 
 
 def _texts(node: ast.expr, module: ModuleType | None) -> Iterator[str]:
