@@ -45,6 +45,7 @@ _COMMANDS = {
     "Schemas": "headgate schemas diff --before orders-1.avsc --after orders-2.avsc",
 }
 _DIFF = "headgate diff --before pipelines/orders.headgate.json --after sales.orders:build"
+_NOTHING = "Nothing: it only says what will happen."
 _STREAMS = "headgate diff --before old/ --after new/"
 
 
@@ -88,11 +89,13 @@ def _page(rule: AnyRule, kind: str) -> str:
     paragraphs = (inspect.getdoc(rule.check) or rule.why).split("\n\n")
     what, *why = (" ".join(p.split()) for p in paragraphs)
     told = list(dict.fromkeys(remedies(rule)))
+    spelt = [text for text in told if _says(text)]
     lines = [f"# {rule.code}: {title(rule)}", "", what]
     lines += [line for text in why for line in ("", text)]
     lines += ["", "## What it can say", "", *(f"- {o}" for o in outcomes(rule))]
     lines += ["", "## What to do", ""]
-    lines += [f"- {text}" for text in told] or ["Nothing: it only says what will happen."]
+    none = "It depends on the case: the finding says it." if told else _NOTHING
+    lines += [f"- {text}" for text in spelt] or [none]
     lines += ["", "## How it is known", "", _source(rule)]
     lines += ["", "## See it, and live with it", "", f"    {_command(kind)}"]
     if kind in ("Spark", "Kafka Streams", "Any engine", "Readiness"):
@@ -144,7 +147,7 @@ def remedies(rule: AnyRule) -> Iterator[str]:
     for function in _functions(rule):
         for node in ast.walk(function):
             if isinstance(node, ast.keyword) and node.arg == "remedy":
-                yield from filter(_says, (t.strip() for t in _texts(node.value, module)))
+                yield from filter(None, (t.strip() for t in _texts(node.value, module)))
 
 
 def _says(text: str) -> bool:
