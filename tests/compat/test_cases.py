@@ -89,6 +89,7 @@ def knows_the_way_back(report: Report, started_again: bool | None) -> None:
         assert back == {Rollback.SAFE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*CASES, *FRESH], ids=lambda p: p.name)
 def test_names_and_numbers_of_this_run_decide_nothing(case, tmp_path):
     other = tmp_path / "other"

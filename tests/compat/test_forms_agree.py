@@ -33,6 +33,7 @@ def forms(name):
     return [str(p.relative_to(ROOT)) for p in (*folders, *pieces)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(p.name for p in ROOT.iterdir()))
 def test_a_pipeline_is_no_other_than_itself_in_any_form(name):
     """Every form against the richest folder, both ways, and against the form after it."""

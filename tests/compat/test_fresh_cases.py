@@ -58,7 +58,10 @@ def is_right(report: Report, known: dict) -> bool:
     return report.outcome is not Outcome.REFUSES or main_condition(known["error_class"]) in told
 
 
-@pytest.mark.parametrize("form", [judge, judge_captured], ids=["plain", "captured"])
+CAPTURED = pytest.param(judge_captured, id="captured", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("form", [pytest.param(judge, id="plain"), CAPTURED])
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_the_verdict_is_what_the_engine_did(case, form):
     report, known = form(case), truth(case)

@@ -65,6 +65,7 @@ def test_what_a_live_old_instance_refuses_is_told_to_be_offline(name):
     assert upgrade.way is UpgradeWay.OFFLINE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_names_numbers_and_the_order_of_lines_decide_nothing(case, tmp_path):
     for side in ("before", "after"):
