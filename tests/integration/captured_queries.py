@@ -21,22 +21,30 @@ def source(spark, name="src"):
 
 def counted(spark):
     sums = [F.count("*"), F.sum("v"), F.avg("d"), F.max("d"), F.collect_set("v")]
-    return source(spark).groupBy("k").agg(*sums).writeStream.outputMode("update")
+    return source(spark).groupBy("k").agg(*sums).writeStream.format("noop").outputMode("update")
 
 
 def keyed_by_expressions(spark):
     keys = [F.coalesce("k", F.lit("")).alias("a"), (F.col("v") + 1).alias("b")]
-    return source(spark).groupBy(*keys).agg(F.first("ts")).writeStream.outputMode("complete")
+    return (
+        source(spark)
+        .groupBy(*keys)
+        .agg(F.first("ts"))
+        .writeStream.format("noop")
+        .outputMode("complete")
+    )
 
 
 def windowed(spark):
     window = F.window("ts", "10 seconds", "5 seconds")
-    return source(spark).groupBy(window, "k").agg(F.min("v"), F.stddev("v")).writeStream
+    return (
+        source(spark).groupBy(window, "k").agg(F.min("v"), F.stddev("v")).writeStream.format("noop")
+    )
 
 
 def sessions(spark):
     gap = F.session_window("ts", "5 seconds")
-    return source(spark).groupBy(gap, "k").agg(F.sum("v")).writeStream
+    return source(spark).groupBy(gap, "k").agg(F.sum("v")).writeStream.format("noop")
 
 
 def deduplicated(spark):
@@ -45,23 +53,24 @@ def deduplicated(spark):
         .dropDuplicates(["k", "d"])
         .groupBy("v")
         .count()
-        .writeStream.outputMode("update")
+        .writeStream.format("noop")
+        .outputMode("update")
     )
 
 
 def deduplicated_within(spark):
-    return source(spark).dropDuplicatesWithinWatermark(["k"]).writeStream
+    return source(spark).dropDuplicatesWithinWatermark(["k"]).writeStream.format("noop")
 
 
 def joined(spark):
     left = source(spark).select("k", "v", "ts")
     right = source(spark, "right").select(F.col("k").alias("rk"), "d", F.col("ts").alias("rts"))
     near = F.expr("k = rk and rts between ts and ts + interval 5 seconds")
-    return left.join(right, near, "leftOuter").writeStream
+    return left.join(right, near, "leftOuter").writeStream.format("noop")
 
 
 def limited(spark):
-    return source(spark).limit(3).writeStream
+    return source(spark).limit(3).writeStream.format("noop")
 
 
 def mapped(spark):
@@ -72,7 +81,8 @@ def mapped(spark):
         source(spark)
         .groupBy("k")
         .applyInPandasWithState(total, "k string, n int", "n int", "update", "EventTimeTimeout")
-        .writeStream.outputMode("update")
+        .writeStream.format("noop")
+        .outputMode("update")
     )
 
 
@@ -95,7 +105,8 @@ def with_variables(spark):
         source(spark)
         .groupBy("k")
         .transformWithStateInPandas(Counter(), "k string", "update", "ProcessingTime")
-        .writeStream.outputMode("update")
+        .writeStream.format("noop")
+        .outputMode("update")
     )
 
 
