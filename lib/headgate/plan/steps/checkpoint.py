@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
 from headgate.plan.world import Checkpoint, Effects, Status, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotCheckpoint:
+class SnapshotCheckpoint(StepBase):
     """Keep a copy of the checkpoint, with the hash that an undo is proved by."""
 
     action: ClassVar[str] = "snapshot_checkpoint"
@@ -25,14 +26,6 @@ class SnapshotCheckpoint:
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"copy the checkpoint {self.checkpoint}"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
@@ -64,7 +57,7 @@ class SnapshotCheckpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplaceCheckpoint:
+class ReplaceCheckpoint(StepBase):
     """Move the checkpoint aside and leave an empty folder: the query begins anew."""
 
     action: ClassVar[str] = "replace_checkpoint"
@@ -77,14 +70,6 @@ class ReplaceCheckpoint:
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"move the checkpoint {self.checkpoint} aside and put an empty folder in its place"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
@@ -129,7 +114,7 @@ class ReplaceCheckpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreCheckpoint:
+class RestoreCheckpoint(StepBase):
     """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
 
     action: ClassVar[str] = "restore_checkpoint"
@@ -143,14 +128,6 @@ class RestoreCheckpoint:
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"put the old checkpoint back to {self.checkpoint} from {self.aside}"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
@@ -192,7 +169,7 @@ class RestoreCheckpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropSnapshot:
+class DropSnapshot(StepBase):
     """Remove the copy of a checkpoint that is back in its place."""
 
     action: ClassVar[str] = "drop_snapshot"
@@ -206,20 +183,8 @@ class DropSnapshot:
         """Return one line for the preview, the command line and the journal alike."""
         return f"remove the copy {self.copy}"
 
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
-
     def check(self, world: World, *, again: bool = False) -> None:
         """Nothing to refuse: `apply` keeps the copy where it is the last one."""
-
-    def bind(self, effects: Effects) -> Was:
-        """Nothing is replaced."""
-        return {}
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether the copy is gone."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
 from headgate.plan.step import Step, Was, check_inactive, check_topics
+from headgate.plan.steps.base import StepBase
 from headgate.plan.world import Effects, World
 
 
@@ -43,7 +44,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordOffsets:
+class RecordOffsets(StepBase):
     """Write what the group has committed to a file, after the stop and before any move."""
 
     action: ClassVar[str] = "record_offsets"
@@ -54,14 +55,6 @@ class RecordOffsets:
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"record the committed offsets of {self.group}"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Nothing to refuse: reading does no harm."""
@@ -92,7 +85,7 @@ class RecordOffsets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResetOffsets:
+class ResetOffsets(StepBase):
     """Move every partition of a group to `target`; what was committed is journalled for the undo.
 
     `offsets` is the preview; the real ones are read after the stop. `topics` maps a name to its
@@ -102,6 +95,7 @@ class ResetOffsets:
     action: ClassVar[str] = "reset_offsets"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"offsets"})
     group: str
     group_type: str
     target: str
@@ -117,11 +111,6 @@ class ResetOffsets:
     def details(self) -> dict[str, Any]:
         """Return everything the step holds; each partition with topic, partition, from, to."""
         return {**asdict(self), "offsets": list(self.offsets)}
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: group, topics and target; offsets move by themselves."""
-        kept = {k: v for k, v in self.details().items() if k != "offsets"}
-        return {"action": self.action, **kept}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the group is not proven empty or a topic is not the planned one."""
@@ -164,7 +153,7 @@ class ResetOffsets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreOffsets:
+class RestoreOffsets(StepBase):
     """Put back what a group had committed, with metadata and leader epoch, or its absence."""
 
     action: ClassVar[str] = "restore_offsets"

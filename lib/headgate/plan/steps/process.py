@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.registry import Commands
 from headgate.plan.step import Step, Was, active_reason, check_command
+from headgate.plan.steps.base import StepBase
 from headgate.plan.world import Effects, Status, World
 
 # A killed consumer stays a member until its session times out: 45 s unless configured.
@@ -24,7 +25,7 @@ _POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopPipeline:
+class StopPipeline(StepBase):
     """Run the registered stop command and prove that the pipeline no longer runs.
 
     Without `command` it only proves. Proof is, for a group, that it is empty; for a query, that
@@ -46,14 +47,6 @@ class StopPipeline:
         if self.command is None:
             return f"make sure that {self.pipeline} is stopped"
         return f"stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
@@ -134,7 +127,7 @@ class StopPipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartPipeline:
+class StartPipeline(StepBase):
     """Run the registered start command and see the pipeline run.
 
     `fresh` says that it starts without a checkpoint: then it must write one of its own.
@@ -154,14 +147,6 @@ class StartPipeline:
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"start {self.pipeline} with `{self.command}`"
-
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
@@ -239,7 +224,7 @@ class StartPipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskPerson:
+class AskPerson(StepBase):
     """Say what a person has to do, because no command is registered for it."""
 
     action: ClassVar[str] = "ask_person"
@@ -256,20 +241,8 @@ class AskPerson:
         """Return one line for the preview, the command line and the journal alike."""
         return f"ask you to {self.request}: no command is registered for it"
 
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds."""
-        return asdict(self)
-
-    def intent(self) -> dict[str, Any]:
-        """Return what is approved: all of it."""
-        return {"action": self.action, **self.details()}
-
     def check(self, world: World, *, again: bool = False) -> None:
         """Nothing to refuse: still no command may be registered, and one more does no harm."""
-
-    def bind(self, effects: Effects) -> Was:
-        """Nothing is replaced."""
-        return {}
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Never: saying it once more does no harm."""

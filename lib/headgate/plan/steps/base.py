@@ -1,0 +1,48 @@
+"""What every step does the same way: to be a JSON document, and to say what of it is approved."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from headgate.plan.step import Step, Was
+from headgate.plan.world import Effects, World
+
+
+class StepBase:
+    """The usual answers of a step; a step says for itself what differs.
+
+    `moving` names the fields that move by themselves on a live pipeline: they are shown, and no
+    part of what is approved. Most steps are never settled: their `apply` does what is missing.
+    """
+
+    __slots__ = ()
+
+    action: ClassVar[str]
+    symbol: ClassVar[str]
+    undoable: ClassVar[bool]
+    moving: ClassVar[frozenset[str]] = frozenset()
+
+    def details(self) -> dict[str, Any]:
+        """Return everything the step holds, as JSON values; `load_step` reads it back."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    def intent(self) -> dict[str, Any]:
+        """Return what is approved: everything but what moves by itself."""
+        kept = {k: v for k, v in self.details().items() if k not in self.moving}
+        return {"action": self.action, **kept}
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Nothing to refuse."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Nothing is replaced."""
+        return {}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: doing once more what is done already does no harm."""
+        return False
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Nothing is put back."""
+        return ()
