@@ -20,8 +20,6 @@ from headgate.usecases.apply_plan import apply_plan
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import plan_scenario
 
-WORDS = {"from-scratch": "From scratch: forget the state, read everything again"}
-
 
 def main() -> None:
     context = open_page(__file__)
@@ -69,7 +67,7 @@ def _pick_scenario() -> str:
         names,
         key=ReprocessKey.SCENARIO,
         usual=names[0],
-        shown=lambda name: WORDS.get(name, name),
+        shown=lambda name: f"{SCENARIOS[name].title}: {SCENARIOS[name].what}",
     )
 
 

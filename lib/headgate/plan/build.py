@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
+from headgate.plan.answers import read_answers
 from headgate.plan.plan import Plan
+from headgate.plan.scenario import Answer, Asked, Scenario
 from headgate.plan.scenarios import from_scratch
 from headgate.plan.world import World
 
-Builder = Callable[..., Plan]
-
-SCENARIOS: dict[str, Builder] = {"from-scratch": from_scratch.build}
+SCENARIOS: dict[str, Scenario] = {s.name: s for s in (from_scratch.SCENARIO,)}
 
 # What the contract names and this release does not build yet.
 PLANNED = (
@@ -47,24 +48,38 @@ def build_plan(
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, appliable or not.
 
-    `version` is the newest stored one, where there is one: it knows the sink and the options of
-    the sources. ScenarioError for a scenario that there is none of, NotFoundError for a pipeline
-    that is not registered, UnreachableError where the world does not answer.
+    `version` is the newest stored one, where there is one. ScenarioError for a scenario that there
+    is none of and for options that it does not take, NotFoundError for a pipeline that is not
+    registered, UnreachableError where the world does not answer.
     """
-    build = SCENARIOS.get(scenario)
-    if build is None:
-        reason = "is not built in this release" if scenario in PLANNED else "is no scenario"
-        raise ScenarioError(f"{scenario} {reason}; there is {', '.join(SCENARIOS)}")
-    if options:
-        raise ScenarioError(f"{scenario} takes no option {', '.join(sorted(options))}")
     registered = world.registered(pipeline)
+    declared = _scenario(scenario)
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+    asked = Asked(
+        scenario=scenario,
+        pipeline=registered,
+        world=world,
+        version=version,
+        options=read_answers(declared, options or {}, registered.engine),
+    )
+    support = declared.support[registered.engine]
+    if support.answer is Answer.REFUSED:
+        return asked.refuse(support.why)
     try:
-        return build(registered, world, version)
+        plan = declared.build(asked)
     except RefusedError as error:
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
-        return Plan(scenario=scenario, pipeline=pipeline, refusals=(str(error),))
+        plan = asked.refuse(str(error))
+    return plan if plan.options else replace(plan, options=dict(asked.options))
+
+
+def _scenario(name: str) -> Scenario:
+    found = SCENARIOS.get(name)
+    if found is None:
+        reason = "is not built in this release" if name in PLANNED else "is no scenario"
+        raise ScenarioError(f"{name} {reason}; there is {', '.join(SCENARIOS)}")
+    return found
 
 
 def moved(before: Plan, now: Plan) -> tuple[str, ...]:

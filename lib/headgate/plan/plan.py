@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.errors import PlanFileError
+from headgate.plan.arguments import as_arguments
 from headgate.plan.step import Step
 from headgate.plan.steps import load_step
 
@@ -65,9 +66,8 @@ class Plan:
         """The command line that does the same."""
         if self.scenario == UNDO:
             return f"headgate undo {self.options['run']}"
-        options = "".join(f" --{k.replace('_', '-')} {v}" for k, v in sorted(self.options.items()))
         file = shlex.quote(f"{self.scenario}-{self.pipeline}.json".replace("/", "-"))
-        name = f"{self.scenario} {shlex.quote(self.pipeline or '')}{options}"
+        name = f"{self.scenario} {shlex.quote(self.pipeline or '')}{as_arguments(self.options)}"
         return f"headgate plan {name} -o {file} && headgate apply {file}"
 
     def document(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registry import Pipeline
 from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps import RecordOffsets, ResetOffsets
@@ -18,19 +19,20 @@ from headgate.plan.world import World
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
 
-def build(scenario: str, pipeline: Pipeline, world: World) -> Plan:
+def build(asked: Asked) -> Plan:
     """Return the plan: make sure that nobody is in the group, record, move, start again.
 
     The topics are those with a committed offset and the registered ones; every partition moves,
     also one that was never committed.
     """
+    pipeline, world = asked.pipeline, asked.world
     assert pipeline.group is not None
     group = world.group(pipeline.group)
     positions = {key: c.offset for key, c in committed(world, group.id).items()}
     wanted = {topic for topic, _ in positions} | set(pipeline.topics)
     topics = world.topics(wanted)
     return Plan(
-        scenario=scenario,
+        scenario=asked.scenario,
         pipeline=pipeline.name,
         steps=_steps(pipeline, group, topics, positions),
         preconditions={

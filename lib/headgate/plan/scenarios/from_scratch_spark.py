@@ -8,6 +8,7 @@ from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Source, Version
 from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
 from headgate.plan.steps import ReplaceCheckpoint, SnapshotCheckpoint
@@ -17,21 +18,22 @@ from headgate.plan.world import Checkpoint, World
 _FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
 
 
-def build(scenario: str, pipeline: Pipeline, world: World, version: Version | None) -> Plan:
+def build(asked: Asked) -> Plan:
     """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
+    pipeline, world, version = asked.pipeline, asked.world, asked.version
     found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
         missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return Plan(scenario=scenario, pipeline=pipeline.name, refusals=(missing,))
-    asked = found.offsets if world.has_cluster() else {}
-    topics = world.topics(asked) if asked else {}
+        return asked.refuse(missing)
+    read = found.offsets if world.has_cluster() else {}
+    topics = world.topics(read) if read else {}
     return Plan(
-        scenario=scenario,
+        scenario=asked.scenario,
         pipeline=pipeline.name,
         steps=_steps(pipeline, found),
         preconditions={
-            **({"cluster_id": world.cluster_id()} if asked else {}),
+            **({"cluster_id": world.cluster_id()} if read else {}),
             "topics": common.topic_facts(topics),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),

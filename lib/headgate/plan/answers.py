@@ -1,0 +1,80 @@
+"""Read the answers to a scenario's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.version import Engine
+from headgate.plan.scenario import Kind, Option, Scenario
+
+
+def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -> dict[str, Any]:
+    """Return what was given by option name, each as its kind has it; what is not given is left out.
+
+    Names may be written with `-` or `_`. ScenarioError names the option, what was expected, and
+    what was found: an unknown one, one of another engine, two that exclude each other, a missing
+    one.
+    """
+    answers = {}
+    for key, value in given.items():
+        option = _known(scenario, key.replace("_", "-"), engine)
+        if value not in (None, False, (), []):
+            answers[option.name] = _read(scenario, option, value)
+    _exclusive(scenario, answers)
+    for option in scenario.asks(engine):
+        if option.required and option.name not in answers:
+            raise ScenarioError(f"{scenario.name} needs --{option.name}: {option.help}")
+    return answers
+
+
+def _known(scenario: Scenario, name: str, engine: Engine) -> Option:
+    option = scenario.option(name)
+    if option is None:
+        names = ", ".join(f"--{o.name}" for o in scenario.asks(engine)) or "none"
+        raise ScenarioError(f"{scenario.name} takes no option --{name}; it takes {names}")
+    if engine not in option.engines:
+        raise ScenarioError(f"--{name} of {scenario.name} is not for {engine.value} pipelines")
+    return option
+
+
+def _read(scenario: Scenario, option: Option, value: Any) -> Any:
+    match option.kind:
+        case Kind.FLAG:
+            return True
+        case Kind.NUMBER:
+            return _number(scenario, option, value)
+        case Kind.MANY:
+            return [value] if isinstance(value, str) else [str(v) for v in value]
+        case Kind.CHOICE if value not in option.choices:
+            expected = ", ".join(option.choices)
+            raise ScenarioError(_wrong(scenario, option, f"one of {expected}", value))
+    text = str(value).strip()
+    if not text:
+        raise ScenarioError(_wrong(scenario, option, "a value", value))
+    return text
+
+
+def _number(scenario: Scenario, option: Option, value: Any) -> int:
+    try:
+        return int(str(value))
+    except ValueError:
+        raise ScenarioError(_wrong(scenario, option, "a whole number", value)) from None
+
+
+def _wrong(scenario: Scenario, option: Option, expected: str, found: Any) -> str:
+    return f"--{option.name} of {scenario.name}: expected {expected}, found {found!r}"
+
+
+def _exclusive(scenario: Scenario, answers: Mapping[str, Any]) -> None:
+    of: dict[str, str] = {}
+    for name in answers:
+        option = scenario.option(name)
+        if option is None or option.one_of is None:
+            continue
+        if option.one_of in of:
+            raise ScenarioError(
+                f"{scenario.name} takes only one of --{of[option.one_of]} and --{name}"
+            )
+        of[option.one_of] = name
