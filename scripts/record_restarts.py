@@ -30,8 +30,8 @@ from recorder.case import CASES  # noqa: E402
 from recorder.outcome import outcome, ruled  # noqa: E402
 from recorder.restart import Recording  # noqa: E402
 
+from headgate.gateway.broker import running_broker  # noqa: E402
 from headgate.jobs.used_functions import watch_functions  # noqa: E402
-from headgate.local.broker import running_broker  # noqa: E402
 from headgate.local.jars import spark_jars  # noqa: E402
 
 SCRATCH = Path("/tmp/headgate-restarts")

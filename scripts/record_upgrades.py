@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from headgate.gateway.broker import running_broker
 from headgate.gateway.jars import streams_class_path
-from headgate.local.broker import running_broker
 
 RECORDER = Path(__file__).parents[1] / "tests" / "cases" / "streams_fresh" / "recorder"
 

@@ -89,7 +89,7 @@ class Broker:
         from confluent_kafka.admin import AdminClient, NewTopic
 
         if not self.address:
-            from headgate.local.broker import running_broker
+            from headgate.gateway.broker import running_broker
 
             self.address = self._stack.enter_context(running_broker(self._folder))
         admin = AdminClient({"bootstrap.servers": self.address})

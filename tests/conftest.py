@@ -22,7 +22,7 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Kafka broker on loopback; its `host:port`."""
-    from headgate.local.broker import running_broker
+    from headgate.gateway.broker import running_broker
 
     with running_broker(tmp_path_factory.mktemp("kafka")) as address:
         yield address

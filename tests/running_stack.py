@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from headgate.gateway.child_processes import descendants
 from headgate.local.demo.pipelines import PIPELINES
-from headgate.local.processes import descendants
 
 
 class Stack:

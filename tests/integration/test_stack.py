@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from headgate.gateway.child_processes import descendants
 from headgate.local.demo.pipelines import PIPELINES
-from headgate.local.processes import descendants
 from running_stack import Stack
 
 pytestmark = pytest.mark.stack

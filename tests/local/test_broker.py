@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from headgate.errors import SetupError
-from headgate.local.broker import NAME, running_broker, start_broker
-from headgate.local.supervise import Supervisor
+from headgate.gateway.broker import NAME, running_broker, start_broker
+from headgate.gateway.supervise import Supervisor
 
 pytestmark = pytest.mark.kafka
 

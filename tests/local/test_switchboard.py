@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from headgate.errors import SetupError
+from headgate.gateway.child_processes import Program
+from headgate.gateway.supervise import Supervisor
 from headgate.local.home import is_held, only_one
-from headgate.local.processes import Program
-from headgate.local.supervise import Supervisor
 from headgate.local.switchboard import Line, Switchboard, ask
 
 

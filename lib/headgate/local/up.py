@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import SetupError, UnreachableError
-from headgate.local import broker
-from headgate.local.child import die_with_parent
+from headgate.gateway import broker
+from headgate.gateway.child import die_with_parent
+from headgate.gateway.child_processes import Program
+from headgate.gateway.ports import LOOPBACK, free_port
+from headgate.gateway.supervise import Supervisor
 from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
 from headgate.local.home import only_one
-from headgate.local.ports import LOOPBACK, free_port
-from headgate.local.processes import Program
-from headgate.local.supervise import Supervisor
 from headgate.local.switchboard import Line, Switchboard, forget
 
 CONFIG = "HEADGATE_CONFIG"

@@ -362,7 +362,7 @@ def main(names: list[str]) -> None:
         known: list[str] = []
 
         def broker() -> str:
-            from headgate.local.broker import running_broker
+            from headgate.gateway.broker import running_broker
 
             if not known:
                 known.append(stack.enter_context(running_broker(SCRATCH / "kafka")))

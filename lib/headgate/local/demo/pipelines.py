@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate.gateway.child_processes import Program
 from headgate.local.demo.topics import KAFKA
-from headgate.local.processes import Program
 
 CONTROL = "headgate.local.demo.control"
 _PACKAGE = "headgate.local.demo"

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headgate.local.processes import Child, Program, descendants, launch
+from headgate.gateway.child_processes import Child, Program, descendants, launch
 
 _PR_SET_CHILD_SUBREAPER = 36
 

@@ -1,0 +1,113 @@
+"""A real Kafka broker of one node, on loopback: KRaft, broker and controller in one process."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from headgate.errors import SetupError, UnreachableError
+from headgate.gateway.child_processes import Child, Program
+from headgate.gateway.jars import broker_class_path
+from headgate.gateway.java import java
+from headgate.gateway.ports import LOOPBACK, free_port
+from headgate.gateway.supervise import Supervisor
+
+NAME = "broker"
+_MEMORY = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller}
+listeners=PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller}
+advertised.listeners=PLAINTEXT://{host}:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={data}
+auto.create.topics.enable=false
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.num.partitions=2
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def start_broker(supervisor: Supervisor, folder: Path, *, port: int = 0) -> str:
+    """Start a broker whose data lives in `folder`, wait for it, return its `host:port`.
+
+    The first start formats the folder. `port` is used where it is free. UnreachableError when the
+    broker has not answered within 60 s, SetupError when it ended.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    address = f"{LOOPBACK}:{free_port(port)}"
+    _write_properties(folder, folder / "data", int(address.rpartition(":")[2]))
+    _format(folder)
+    wait_until_it_answers(address, supervisor.start(_program(folder)))
+    return address
+
+
+@contextmanager
+def running_broker(folder: Path) -> Iterator[str]:
+    """Run a broker for the time of a `with` block; yields its `host:port`."""
+    with Supervisor() as supervisor:
+        yield start_broker(supervisor, folder)
+
+
+def wait_until_it_answers(address: str, child: Child, *, seconds: float = 60.0) -> None:
+    """Return once the broker at `address` lists its topics."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not child.running:
+            raise SetupError(f"the broker ended at its start: {child.last_words() or 'no reason'}")
+        try:
+            admin.list_topics(timeout=1)
+            return
+        except KafkaException:
+            time.sleep(0.05)
+    raise UnreachableError(f"the broker at {address} did not answer within {seconds:.0f} s")
+
+
+def _program(folder: Path) -> Program:
+    argv = (java(), *_MEMORY, "-cp", broker_class_path(), "kafka.Kafka", _properties(folder))
+    return Program(name=NAME, argv=argv, log=folder / "broker.log", grace=15.0)
+
+
+def _properties(folder: Path) -> str:
+    return str(folder / "server.properties")
+
+
+def _write_properties(folder: Path, data: Path, port: int) -> None:
+    controller = free_port()
+    text = _PROPERTIES.format(host=LOOPBACK, port=port, controller=controller, data=data)
+    Path(_properties(folder)).write_text(text)
+
+
+def _format(folder: Path) -> None:
+    """Format the data folder once: under another name, then renamed, so never half of it."""
+    data, partial = folder / "data", folder / "data.partial"
+    if data.exists():
+        return
+    shutil.rmtree(partial, ignore_errors=True)
+    properties = folder / "format.properties"
+    text = Path(_properties(folder)).read_text()
+    properties.write_text(text.replace(f"log.dirs={data}", f"log.dirs={partial}"))
+    cluster = uuid.uuid4().hex[:22]
+    tool = ("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties))
+    argv = [java(), *_MEMORY, "-cp", broker_class_path(), *tool]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    if done.returncode:
+        raise SetupError(f"the broker's folder could not be formatted: {done.stderr.strip()}")
+    partial.rename(data)
