@@ -24,6 +24,7 @@ _SCHEMA_FILE = re.compile(rb'"[^"]*(/state/\d+/_stateSchema/)')
 _FIRST = ("metadata", "commits", "offsets", "sources", "state")
 # What a batch needs beside the copy: new state, output, Spark's own scratch files.
 _SPARE = 256 << 20
+Each = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,21 @@ def read_prints(checkpoint: Place) -> Prints:
     return Prints(dict(_read(checkpoint, None)))
 
 
-def copy_checkpoint(checkpoint: Place, target: Path) -> Prints:
+def copy_checkpoint(checkpoint: Place, target: Path, each: Each = lambda *_: None) -> Prints:
     """Copy every file and return the hashes of what was read; times and rights are not kept.
 
+    `each` is told after every file how many there are by now, and their bytes; it may raise.
     A file that is gone before it is read is left out, as it is where a running query cleans up.
     RefusedError where the disk has not enough room, StepError where writing the copy fails.
     """
     target.mkdir(parents=True)
-    return Prints(dict(_read(checkpoint, target)))
+    found: dict[str, tuple[str, int]] = {}
+    total = 0
+    for name, print_ in _read(checkpoint, target):
+        found[name] = print_
+        total += print_[1]
+        each(len(found), total)
+    return Prints(found)
 
 
 def point_to_itself(copy: Path) -> None:

@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from headgate.errors import SetupError, UnreachableError
+from headgate.errors import RunCancelledError, SetupError, UnreachableError
 from headgate.gateway.clean_environment import clean_environment
 from headgate.gateway.jars import ENVIRONMENT as JARS
 from headgate.gateway.jars import spark_jars
+
+_POLL_S = 0.2
 
 
 def joined_jars() -> str:
@@ -38,11 +41,12 @@ def run_program(
     timeout_s: float,
     what: str,
     environment: dict[str, str],
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> int:
     """Run in a process group of its own and return the exit code.
 
     Whatever is left of the group afterwards is killed. `what` names the work in the
-    UnreachableError of one that did not end in time.
+    UnreachableError of one that did not end in time, and in the RunCancelledError once `cancelled`.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", *command],
@@ -53,13 +57,23 @@ def run_program(
         start_new_session=True,
     )
     try:
-        return process.wait(timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise UnreachableError(f"{what} did not end within {timeout_s:g} s") from error
+        return _ended(process, timeout_s, what, cancelled)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _ended(
+    process: subprocess.Popen[bytes], timeout_s: float, what: str, cancelled: Callable[[], bool]
+) -> int:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if cancelled():
+            raise RunCancelledError(f"{what} was cancelled; only its own copy was touched")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_POLL_S)
+    raise UnreachableError(f"{what} did not end within {timeout_s:g} s")
 
 
 def program_environment(

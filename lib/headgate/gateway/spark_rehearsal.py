@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,15 @@ from headgate.model.rehearsal import (
     EngineVerdict,
     Stage,
     StateRows,
+    WayBack,
 )
 
 _PROGRAM = "headgate.jobs.rehearse_query"
 _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0
+# On its own copy, on the touched one, and there once more repaired.
+_STARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Wish:
     """What a rehearsal may do: `batch` is real, none or given.
 
     `given` is what another version has run on, whose batches are taken instead of new ones.
+    `touched` is a copy that another version has been tried on after the batch `last_commit`: this
+    one is started there, too, once it has done its own.
     """
 
     batch: str = "real"
@@ -57,6 +62,8 @@ class Wish:
     allow_sources: Sequence[str] = ()
     with_credentials: bool = False
     given: Given | None = None
+    touched: str | None = None
+    last_commit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +77,19 @@ class Rehearsed:
 
 
 def rehearse_query(
-    entry_point: str, checkpoint: Path, into: Path, wish: Wish, *, importable: Sequence[Path]
+    entry_point: str,
+    checkpoint: Path,
+    into: Path,
+    wish: Wish,
+    *,
+    importable: Sequence[Path],
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Rehearsed:
     """Start `function(spark)` on a copied checkpoint, for one batch, with its sink replaced.
 
     `checkpoint` is changed as a real start would change it: it must be a copy. `into` is an empty
     folder on the same disk. CaptureError says what the function did wrong, UnreachableError that
-    Spark did not start, or that its process had to be ended.
+    Spark did not start, or that its process had to be ended, RunCancelledError that somebody did.
     """
     into.mkdir(parents=True, exist_ok=True)
     point_to_itself(checkpoint)
@@ -96,10 +109,11 @@ def rehearse_query(
     code = run_program(
         [_PROGRAM, str(request)],
         importable=importable,
-        timeout_s=wish.seconds + _AROUND_S,
+        timeout_s=wish.seconds * (_STARTS if wish.touched else 1) + _AROUND_S,
         what=what,
         environment=program_environment(importable, with_credentials=wish.with_credentials)
         | {"TMPDIR": str(temporary)},
+        cancelled=cancelled,
     )
     scratch = into / ".scratch"
     outcome = scratch / "outcome.json"
@@ -128,9 +142,22 @@ def _read(found: dict[str, Any], pieces: Path) -> Rehearsed:
         spark_version=found["spark_version"],
         sink=found["sink"],
         not_exercised=tuple(found["not_exercised"]),
+        way_back=_way_back(found["way_back"]) if "way_back" in found else None,
         **{name: found.get(name) for name in plain},
     )
     return Rehearsed(engine, rows, tuple(found["columns"]), pieces)
+
+
+def _way_back(found: dict[str, Any]) -> WayBack:
+    repaired = found.get("repaired")
+    return WayBack(
+        outcome=EngineOutcome(found["outcome"]),
+        error_class=found["error_class"],
+        message=found["message"],
+        removed=tuple(found.get("removed", ())),
+        repaired=EngineOutcome(repaired) if repaired else None,
+        remark=found.get("remark", ""),
+    )
 
 
 def _batch(found: dict[str, Any]) -> Batch:

@@ -34,6 +34,24 @@ def forget(checkpoint: Path, numbers: list[int]) -> None:
             (checkpoint / "offsets" / name).unlink(missing_ok=True)
 
 
+def take_back(checkpoint: Path, last: int | None) -> list[str]:
+    """Remove what was logged after the batch `last`; return the names of what was removed.
+
+    Only what was begun, where there is some of that: it has done nothing yet. Else also commits,
+    with the batches that they end.
+    """
+    begun = uncommitted(checkpoint)
+    logs = {"offsets": begun} if begun else {"commits": [], "offsets": []}
+    floor = -1 if last is None else last
+    removed = []
+    for log, numbers in logs.items():
+        for number in numbers or (n for n in batches(checkpoint, log) if n > floor):
+            for name in (str(number), f".{number}.crc"):
+                (checkpoint / log / name).unlink(missing_ok=True)
+            removed.append(f"{log}/{number}")
+    return removed
+
+
 def write_empty_batch(checkpoint: Path) -> int | None:
     """Log a batch that takes nothing: the positions of the last committed one once more.
 

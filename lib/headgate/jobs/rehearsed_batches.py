@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,45 @@ def run(
 
     `rows_json` names a file with every row that was written, one JSON object a line.
     """
-    rehearsal = _Rehearsal(wish, query, scratch, deadline)
+    rehearsal = Rehearsal(wish, ReplacedSink(query, scratch / "rows"), scratch, deadline)
     for kind in unbounded:
         rehearsal.remarks.append(f"the source {kind} takes no bound, so its batch may be large")
-    try:
-        found = rehearsal.run()
-    except StillRunningError as error:
-        message = f"{_SLOW_MESSAGE}; it was: {error}"
-        found = {"outcome": "unknown", "message": message, "question": _SLOW}
-    return found | rehearsal.facts()
+    rehearsal.before = state_rows(rehearsal.spark, wish["checkpoint"], rehearsal.last)
+    found = rehearsal.outcome() | rehearsal.facts()
+    if wish["touched"]:
+        found["way_back"] = way_back(wish, query, rehearsal.sink.kind, scratch)
+    return found
 
 
-class _Rehearsal:
+def way_back(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -> dict[str, Any]:
+    """Start the query on the copy that another version has touched; refused, once more repaired.
+
+    `kind` is the query's own sink. Returns the fields of a `WayBack`; each start has its own time.
+    """
+    touched = Path(wish["touched"])
+
+    def start(folder: str) -> dict[str, Any]:
+        own = wish | {"checkpoint": str(touched), "as_left": True, "batches": 1}
+        own["batch"] = "none" if wish["batch"] == "none" else "real"
+        sink = ReplacedSink(query, scratch / folder, kind)
+        deadline = time.monotonic() + float(wish["seconds"])
+        return Rehearsal(own, sink, scratch, deadline).outcome()
+
+    found = start("back")
+    kept = {name: found.get(name) for name in ("outcome", "error_class", "message")}
+    if found["outcome"] != "refuses":
+        return kept | {"remark": found.get("question") or ""}
+    removed = batch_log.take_back(touched, wish["last_commit"])
+    if not removed:
+        return kept
+    return kept | {"removed": removed, "repaired": start("repaired")["outcome"]}
+
+
+class Rehearsal:
+    """A query on one copy: `outcome` starts it, `facts` tell afterwards what happened."""
+
     def __init__(
-        self, wish: dict[str, Any], query: Unstarted, scratch: Path, deadline: float
+        self, wish: dict[str, Any], sink: ReplacedSink, scratch: Path, deadline: float
     ) -> None:
         self.wish, self.deadline = wish, deadline
         self.checkpoint = Path(wish["checkpoint"])
@@ -53,16 +79,28 @@ class _Rehearsal:
         self.batches: list[dict[str, Any]] = []
         self.progress: list[dict[str, Any]] = []
         self.rows: list[str] = []
-        self.spark = query.writer._spark
-        self.writer = query.writer
+        self.spark = sink.writer._spark
+        self.writer = sink.writer
         self.logged = batch_log.batches(self.checkpoint, "offsets")
         self.last = max(batch_log.batches(self.checkpoint, "commits"), default=None)
-        self.before = state_rows(self.spark, str(self.checkpoint), self.last)
-        self.sink = ReplacedSink(query, scratch / "rows")
+        self.before: list[dict[str, Any]] = []
+        self.sink = sink
 
-    def run(self) -> dict[str, Any]:
+    def outcome(self) -> dict[str, Any]:
+        """Take the batches that were wished for, and return how that ended."""
+        try:
+            return self._outcome()
+        except StillRunningError as error:
+            message = f"{_SLOW_MESSAGE}; it was: {error}"
+            return {"outcome": "unknown", "message": message, "question": _SLOW}
+
+    def _outcome(self) -> dict[str, Any]:
         if is_continuous(self.writer):
             return self._continuous()
+        as_left = self.wish["batch"] == "none" and self.wish.get("as_left")
+        if as_left and batch_log.uncommitted(self.checkpoint):
+            # What another version left is what this one finds, as after a real attempt.
+            return self._start("repeated") or self._resumed()
         match self.wish["batch"]:
             case "none":
                 return self._empty(_NOT_ASKED)

@@ -30,14 +30,15 @@ class ReplacedSink:
     `error` holds what failed while rows were collected: PySpark loses its cause on the way.
     """
 
-    def __init__(self, query: Unstarted, folder: Path) -> None:
+    def __init__(self, query: Unstarted, folder: Path, kind: str | None = None) -> None:
+        """`kind` is what the query's own sink was, where another has been put there already."""
         self.writer, self.folder = query.writer, folder
         self.error: Any = None
         self._java = query.writer._jwrite
         self._options = {
             k.lower(): v for k, v in case_kept(field(self._java, "extraOptions")).items()
         }
-        self.kind = (
+        self.kind = kind or (
             "table" if query.table else str(field(self._java, "source") or "parquet").lower()
         )
         self._put = self._choose()

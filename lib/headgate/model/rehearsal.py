@@ -79,6 +79,25 @@ class OutputDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """What the old version did on the very copy that the new one had touched.
+
+    `outcome` is of its first start there, UNKNOWN where that decided nothing. Where it was refused,
+    `removed` are the entries of the checkpoint's logs that were taken out, and `repaired` is what
+    the start after that came to. `is_own_entry`: what the attempt left in the offset log was
+    written by the rehearsal (no new rows), so what a real one leaves there was not tried.
+    """
+
+    outcome: EngineOutcome
+    error_class: str | None = None
+    message: str | None = None
+    removed: tuple[str, ...] = ()
+    repaired: EngineOutcome | None = None
+    is_own_entry: bool = False
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Untouched:
     """The proof that the original is as it was: a hash over all its files, before and after."""
 
@@ -119,4 +138,5 @@ class EngineVerdict:
     not_exercised: tuple[str, ...] = ()
     question: str | None = None
     output: OutputDifference | None = None
+    way_back: WayBack | None = None
     checkpoint: Untouched | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from headgate.compat.agreement import Judged, compare_rows, judge
 from headgate.compat.report import Report
-from headgate.errors import CaptureError, EvidenceError
+from headgate.errors import CaptureError, EvidenceError, RunCancelledError
 from headgate.gateway.checkpoint_copy import (
     Prints,
     check_room,
@@ -21,13 +22,23 @@ from headgate.gateway.evidence_files import Place, find
 from headgate.gateway.scratch import scratch_folder
 from headgate.gateway.spark_capture import is_entry_point
 from headgate.gateway.spark_rehearsal import Given, Rehearsed, Wish, evidence, rehearse_query
-from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
+from headgate.model.rehearsal import (
+    BatchKind,
+    EngineOutcome,
+    EngineVerdict,
+    OutputDifference,
+    Untouched,
+    WayBack,
+)
 from headgate.usecases.compare_versions import compare_read
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]
+Cancelled = Callable[[], bool]
+# How many files are copied before the number is told again.
+_FILES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,14 @@ class Rehearsal:
     report: Report
     engine: EngineVerdict
     judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A copy that the new version was tried on, and the last batch committed before that."""
+
+    copy: Path
+    last_commit: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +72,13 @@ class Options:
     with_credentials: bool = False
     scratch: Path | None = None
 
-    def wish(self, given: Given | None = None) -> Wish:
-        """Return what one start may do."""
+    def wish(self, given: Given | None = None, touched: Touched | None = None) -> Wish:
+        """Return what one start may do, and where else it is started afterwards."""
         return Wish(
             batch="given" if given else self.batch,
             given=given,
+            touched=str(touched.copy) if touched else None,
+            last_commit=touched.last_commit if touched else None,
             batches=self.batches,
             max_records=self.max_records,
             seconds=self.seconds,
@@ -76,43 +97,55 @@ def rehearse(
     context: Context | None = None,
     options: Options | None = None,
     say: Say = lambda _: None,
+    cancelled: Cancelled = lambda: False,
 ) -> Rehearsal:
     """Start `after` on a copy of the checkpoint, for one batch whose output goes nowhere else.
 
     `after` and `before` are `module:function`; with the old version both run on the same input and
-    their output is compared. The original is only read, and a hash over all its files is taken
-    before and after. Raises EvidenceError where there is no checkpoint, CaptureError for what a
-    function did wrong, RefusedError for want of room, UnreachableError where Spark does not answer.
+    their output is compared, and the old one is started once more on the copy that the new one
+    touched: whether there is a way back. The original is only read, and a hash over all its files
+    is taken before and after. Raises EvidenceError where there is no checkpoint, CaptureError for
+    what a function did wrong, RefusedError for want of room, UnreachableError where Spark does not
+    answer, RunCancelledError soon after `cancelled` says so.
     """
     options = options or Options()
-    importable = _importable(context)
     for function in filter(None, (after, before)):
         _check(function)
-    settings = context.registry.file_systems if context else {}
-    place = find(checkpoint, settings)
-    if place is None or not place.is_folder or not _is_checkpoint(place):
-        raise EvidenceError(f"{checkpoint} is no checkpoint: it has no metadata, offsets, commits")
+    place = _place(checkpoint, context)
+    start = partial(rehearse_query, importable=_importable(context), cancelled=cancelled)
     with scratch_folder(PREFIX, options.scratch) as folder:
         if (size := size_of(place)) is not None:
             check_room(size * (3 if before else 1), folder)
         say(f"copying {checkpoint}")
-        prints = copy_checkpoint(place, folder / "after")
+        prints = copy_checkpoint(place, folder / "after", partial(_copied, say, cancelled))
         if before:
             shutil.copytree(folder / "after", folder / "before")
         say(f"starting {after} on the copy")
-        new = rehearse_query(
-            after, folder / "after", folder / "new", options.wish(), importable=importable
-        )
+        new = start(after, folder / "after", folder / "new", options.wish())
         engine, pieces = new.engine, [checkpoint]
         if before:
-            say(f"starting {before} on the same input")
-            old = _old(before, folder, new, options, importable)
-            engine = replace(engine, output=_compared(old, new, folder))
+            say(f"starting {before} on the same input, then on the touched copy")
+            old = _old(start, before, folder, new, options)
+            engine = replace(engine, output=_compared(old, new, folder), way_back=_back(old, new))
             pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
         say("reading the original once more")
         engine = replace(engine, checkpoint=_untouched(place, prints))
         report = _report(pieces, new, context)
     return Rehearsal(report, engine, judge(report, engine))
+
+
+def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
+    if cancelled():
+        raise RunCancelledError("the rehearsal was cancelled while its copy was made")
+    if files % _FILES == 0:
+        say(f"copied {files:,} files, {size >> 20:,} MiB")
+
+
+def _place(checkpoint: str, context: Context | None) -> Place:
+    place = find(checkpoint, context.registry.file_systems if context else {})
+    if place is None or not place.is_folder or not _is_checkpoint(place):
+        raise EvidenceError(f"{checkpoint} is no checkpoint: it has no metadata, offsets, commits")
+    return place
 
 
 def _check(function: str) -> None:
@@ -133,18 +166,36 @@ def _is_checkpoint(place: Place) -> bool:
 
 
 def _old(
-    before: str, folder: Path, new: Rehearsed, options: Options, importable: Sequence[Path]
+    start: Callable[..., Rehearsed], before: str, folder: Path, new: Rehearsed, options: Options
 ) -> Rehearsed | str:
-    """Run the old version on what the new one was given; a sentence where it has no function."""
-    wish = options.wish()
+    """Run the old version on what the new one was given, then on the copy that it has touched.
+
+    A sentence where there is no function of that name, or it did something wrong.
+    """
+    from headgate.jobs.batch_log import batches
+
+    given = None
     if options.batch != "none" and new.engine.stage is None and new.engine.batches:
-        wish = options.wish(Given(str(folder / "after"), str(new.pieces)))
+        given = Given(str(folder / "after"), str(new.pieces))
+    last = max(batches(folder / "before", "commits"), default=None)
+    wish = options.wish(given, Touched(folder / "after", last))
     try:
-        return rehearse_query(
-            before, folder / "before", folder / "old", wish, importable=importable
-        )
+        return start(before, folder / "before", folder / "old", wish)
     except CaptureError as error:
         return str(error)
+
+
+def _back(old: Rehearsed | str, new: Rehearsed) -> WayBack:
+    """Return what the old version did on the touched copy, with what that does not prove."""
+    if isinstance(old, str):
+        return WayBack(outcome=EngineOutcome.UNKNOWN, remark=old)
+    assert old.engine.way_back is not None
+    if old.engine.outcome is EngineOutcome.REFUSES:
+        remark = "the old version is refused on an untouched copy, too, so the attempt is not why"
+        return WayBack(outcome=EngineOutcome.UNKNOWN, remark=remark)
+    kinds = {b.kind for b in new.engine.batches}
+    is_own = new.engine.stage is None and kinds <= {BatchKind.EMPTY}
+    return replace(old.engine.way_back, is_own_entry=is_own)
 
 
 def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDifference:

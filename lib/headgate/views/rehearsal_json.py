@@ -7,14 +7,36 @@ from typing import Any
 
 from headgate.compat.agreement import Judged
 from headgate.compat.report import Report
-from headgate.model.rehearsal import EngineVerdict, OutputDifference, Untouched
+from headgate.compat.way_back import expected_rollback, judge_way_back, rollback_of
+from headgate.model.rehearsal import EngineVerdict, OutputDifference, Untouched, WayBack
+from headgate.views.rehearsal_words import way_back_words
 from headgate.views.report_json import report_json
 
 
 def rehearsal_json(report: Report, engine: EngineVerdict, judged: Judged) -> dict[str, Any]:
     """Return the object that `rehearse --format json` prints; every value is plain."""
     agreement = {"agreement": judged.agreement.value, "why": judged.why}
-    return report_json(report) | {"engine": engine_json(engine), **agreement}
+    back = _way_back(report, engine.way_back)
+    return report_json(report) | {"engine": engine_json(engine), **agreement, "rollback": back}
+
+
+def _way_back(report: Report, back: WayBack | None) -> dict[str, Any] | None:
+    """Return whether the old version runs after the attempt: tried, and as the rules expect."""
+    if back is None:
+        return None
+    judged = judge_way_back(report, back)
+    return {
+        "rollback": rollback_of(back).value,
+        "expected": expected_rollback(report).value,
+        "agreement": judged.agreement.value,
+        "why": judged.why,
+        "outcome": back.outcome.value,
+        "error_class": back.error_class,
+        "message": back.message,
+        "removed": list(back.removed),
+        "repaired": back.repaired.value if back.repaired else None,
+        "proof": way_back_words(back),
+    }
 
 
 def engine_json(engine: EngineVerdict) -> dict[str, Any]:

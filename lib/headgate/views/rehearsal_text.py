@@ -9,6 +9,7 @@ from rich.text import Text
 
 from headgate.compat.agreement import Agreement, Judged
 from headgate.compat.report import Outcome, Report
+from headgate.compat.way_back import judge_way_back
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
 from headgate.views.rehearsal_words import facts, headline, row_words
 from headgate.views.report_text import STYLES, report_text
@@ -28,7 +29,17 @@ _SHOWN = 5
 
 def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> RenderableType:
     """Return what `rehearse` prints."""
-    return Group(*_parts(engine, judged), Text(), Text("The rules", "bold"), report_text(report))
+    said = [*_parts(engine, judged), *_way_back(report, engine)]
+    return Group(*said, Text(), Text("The rules", "bold"), report_text(report))
+
+
+def _way_back(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]:
+    if engine.way_back is not None:
+        judged = judge_way_back(report, engine.way_back)
+        style = _AGREEMENT[judged.agreement]
+        yield Text.assemble(
+            ("way back, ", "dim"), (judged.agreement.value, style), f": {judged.why}"
+        )
 
 
 def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:

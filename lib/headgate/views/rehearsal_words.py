@@ -15,6 +15,7 @@ from headgate.model.rehearsal import (
     Stage,
     StateRows,
     Untouched,
+    WayBack,
 )
 from headgate.views.numbers import size
 
@@ -34,6 +35,7 @@ _KINDS = {
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
+_OWN_ENTRY = "new rows were not taken, so what they leave in the offset log was not tried"
 
 
 def headline(engine: EngineVerdict) -> str:
@@ -56,6 +58,8 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
         yield f"State {store.operator_id}", state_words(store)
     if engine.output is not None:
         yield "Old version", output_words(engine.output)
+    if engine.way_back is not None:
+        yield "Way back", way_back_words(engine.way_back)
     yield "Sink", engine.sink
     for remark in engine.not_exercised:
         yield "Not exercised", remark
@@ -91,6 +95,32 @@ def output_words(output: OutputDifference) -> str:
         f" {output.only_before:,} only in the old output, {output.only_after:,} only in the new"
     )
     return f"{counts}; {output.remark}" if output.remark else counts
+
+
+def way_back_words(back: WayBack) -> str:
+    """Return what the old version did on the copy that the new one had touched."""
+    if back.outcome is EngineOutcome.UNKNOWN:
+        return f"not proven: {back.remark or back.message or 'the start was not ended'}"
+    if back.outcome is EngineOutcome.RESUMES:
+        said = "the old version runs on the copy that the new one touched"
+    else:
+        said = f"the old version is refused on the touched copy, by {back.error_class}"
+        said = f"{said}; {_repaired(back)}"
+    return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
+
+
+def _repaired(back: WayBack) -> str:
+    if back.repaired is None:
+        return "there was nothing to take back"
+    removed = ", ".join(f"`{name}`" for name in back.removed)
+    match back.repaired:
+        case EngineOutcome.RESUMES:
+            is_done = any(name.startswith("commits/") for name in back.removed)
+            again = ", which takes and writes its input once more" if is_done else ""
+            return f"it runs once {removed} is deleted{again}"
+        case EngineOutcome.REFUSES:
+            return f"it is refused even without {removed}"
+    return f"whether it runs without {removed} was not told in time"
 
 
 def original_words(found: Untouched) -> str:

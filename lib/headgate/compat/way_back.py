@@ -1,0 +1,52 @@
+"""Set the way back that was tried beside the one that the findings promise."""
+
+from __future__ import annotations
+
+from headgate.compat.agreement import Agreement, Judged
+from headgate.compat.report import Outcome, Report, Rollback
+from headgate.model.rehearsal import EngineOutcome, WayBack
+
+_WORDS = {
+    Rollback.SAFE: "the old version runs at once",
+    Rollback.REPAIRABLE: "the old version runs after a repair",
+    Rollback.LOST: "the old version never runs again",
+    Rollback.UNKNOWN: "nobody knows whether the old version runs",
+}
+_ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
+
+
+def rollback_of(back: WayBack) -> Rollback:
+    """Return what the starts on the touched copy prove."""
+    if back.outcome is EngineOutcome.RESUMES:
+        return Rollback.SAFE
+    if back.outcome is EngineOutcome.UNKNOWN or back.repaired is EngineOutcome.UNKNOWN:
+        return Rollback.UNKNOWN
+    return Rollback.REPAIRABLE if back.repaired is EngineOutcome.RESUMES else Rollback.LOST
+
+
+def expected_rollback(report: Report) -> Rollback:
+    """Return what the findings expect of the whole: the worst; of refusals, where there are some.
+
+    Where the new version is refused, what it would have done to the state does not happen.
+    """
+    refusals = [f for f in report.findings if f.outcome is Outcome.REFUSES]
+    found = [f.rollback for f in refusals or report.findings]
+    return max(found, key=_ORDER.index, default=Rollback.SAFE)
+
+
+def judge_way_back(report: Report, back: WayBack) -> Judged:
+    """Say in one sentence whether the tried way back is the expected one."""
+    expected, found = expected_rollback(report), rollback_of(back)
+    if found is Rollback.UNKNOWN:
+        return Judged(Agreement.OPEN, f"The way back was not proven: {_why(back)}.")
+    if expected is Rollback.UNKNOWN:
+        return Judged(Agreement.OPEN, f"The rules can't tell the way back; {_WORDS[found]}.")
+    if expected is found:
+        return Judged(Agreement.AGREE, f"Both: {_WORDS[found]}.")
+    why = f"The rules expect that {_WORDS[expected]}; in the rehearsal {_WORDS[found]}."
+    is_partial = back.is_own_entry and found is Rollback.SAFE
+    return Judged(Agreement.OPEN if is_partial else Agreement.DISAGREE, why)
+
+
+def _why(back: WayBack) -> str:
+    return back.remark or back.message or "the start on the touched copy was not ended"
