@@ -1,12 +1,14 @@
 """Rehearse every restart of a corpus that can be rehearsed, and compare with what was recorded.
 
     python scripts/rehearse_corpus.py [CORPUS] [--only NAME ...] [--table FILE] [--results FILE]
+                                      [--rollback]
 
 A case is a folder with before/checkpoint, after/query.py (how the query was written, for people)
 and outcome.json. Its input data is not kept: it is made again so that the next batch reaches the
 operator. Cases whose checkpoint was changed by hand, or that need two queries at once, can't be
-rehearsed and are left out with the reason. CORPUS is REHEARSE_CORPUS, else what is kept under
-`tests/cases/rehearsal`.
+rehearsed and are left out with the reason. With --rollback the old version is started afterwards
+on the copy that the new one touched, and the table says whether that ends as recorded, too.
+CORPUS is REHEARSE_CORPUS, else what is kept under `tests/cases/rehearsal`.
 """
 
 from __future__ import annotations
@@ -177,11 +179,12 @@ def _module(case: Path, side: str, data: Path, address: str) -> str:
     return HELPERS + text + ENDING.format(function=function, **places)
 
 
-def rehearse(folder: Path, seconds: int) -> dict[str, Any]:
+def rehearse(folder: Path, seconds: int, *, rollback: bool = False) -> dict[str, Any]:
     """Run the command on a prepared case and return its JSON, or `{"error"}`."""
     command = [sys.executable, "-m", "headgate.cli.main", "rehearse", "--format", "json"]
     command += ["--checkpoint", str(folder / "checkpoint"), "--after", "after:rehearsed"]
     command += ["--conf", "spark.sql.shuffle.partitions=2", "--timeout", str(seconds)]
+    command += ["--before", "before:rehearsed"] if rollback else []
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
@@ -218,6 +221,24 @@ def row(case: Path, found: dict[str, Any]) -> dict[str, Any]:
         "agrees": engine["outcome"] == expected and _same_class(recorded, engine),
         "rows": f"{engine.get('rows_in')} → {engine.get('rows_out')}",
         "message": engine.get("message"),
+    } | (_way_back(recorded, found["rollback"]) if found.get("rollback") else {})
+
+
+def _way_back(recorded: dict[str, Any], tried: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table shows of the way back; recorded is only whether it ran at once."""
+    was = {True: "runs", False: "fails", None: "not tried"}[recorded["rollback_ok"]]
+    error = str(recorded["rollback"] or "").rpartition("FAILS ")[2] if was == "fails" else ""
+    found = {"resumes": "runs", "refuses": "fails"}.get(tried["outcome"], "not proven")
+    return {
+        "rollback": {
+            "recorded": f"{was} {error}".strip(),
+            "tried": f"{found} {tried['error_class'] or ''}".strip(),
+            "proof": tried["rollback"],
+            "rules": tried["expected"],
+            "removed": tried["removed"],
+            "agrees": was == found,
+            "rules_agree": tried["agreement"],
+        }
     }
 
 
@@ -250,9 +271,34 @@ def table(rows: Sequence[dict[str, Any]], left: Sequence[tuple[str, str]], sourc
         "|---|---|---|---|---|---|",
     ]
     lines += [_line(r) for r in sorted(rows, key=lambda r: (r["agrees"], r["case"]))]
+    lines += _way_back_table([r for r in rows if "rollback" in r])
     lines += ["", "| not rehearsed | why |", "|---|---|"]
     lines += [f"| {case} | {why} |" for case, why in left]
     return "\n".join(lines) + "\n"
+
+
+def _way_back_table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the table of the way back; empty where it was not tried."""
+    if not rows:
+        return []
+    agreed = sum(r["rollback"]["agrees"] for r in rows)
+    lines = [
+        "",
+        "## The way back",
+        "",
+        f"In {len(rows)} of them the old version was started on the copy that the new one had"
+        f" touched; {agreed} end as recorded. Proven is what the rules call safe, repairable"
+        " (refused, and it ran once what stands beside it was deleted) or lost.",
+        "",
+        "| case | recorded | in the rehearsal | proven | the rules | deleted | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for found in sorted(rows, key=lambda r: (r["rollback"]["agrees"], r["case"])):
+        back = found["rollback"]
+        parts = [found["case"], *(back[k] for k in ("recorded", "tried", "proof", "rules"))]
+        parts += [", ".join(back["removed"]), "agrees" if back["agrees"] else "**differs**"]
+        lines.append("| " + " | ".join(parts) + " |")
+    return lines
 
 
 def _line(found: dict[str, Any]) -> str:
@@ -281,7 +327,9 @@ def main() -> int:
                 left.append((case.name, why))
             elif case.name not in done:
                 folder = prepare(case, work, broker)
-                done[case.name] = row(case, rehearse(folder, options.timeout))
+                done[case.name] = row(
+                    case, rehearse(folder, options.timeout, rollback=options.rollback)
+                )
                 shutil.rmtree(folder)
                 _keep(options.results, done[case.name])
     words = Counter(r["agrees"] for r in done.values())
@@ -320,6 +368,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[], help="names of cases")
     parser.add_argument("--table", help="where the table goes")
     parser.add_argument("--results", help="a file of rows; what it holds is not run again")
+    parser.add_argument("--rollback", action="store_true", help="try the way back, too")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for each")
     return parser.parse_args()
 
