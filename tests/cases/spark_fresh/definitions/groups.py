@@ -21,4 +21,14 @@ _whole = list(CASES)
 MODULES += _imported(_HALVED)
 _rest = [name for name in CASES if name not in _whole]
 
-GROUPS = {"first": [*_whole, *_rest[::2]], "second": _rest[1::2]}
+_before = len(CASES)
+MODULES += _imported(("state_variables", "state_operators"))
+_third = len(CASES)
+MODULES += _imported(("measures", "times", "pairs", "inputs", "outputs", "pins"))
+
+GROUPS = {
+    "first": [*_whole, *_rest[::2]],
+    "second": _rest[1::2],
+    "arbitrary_state": list(CASES)[_before:_third],
+    "third": list(CASES)[_third:],
+}

@@ -101,7 +101,8 @@ class Recording:
         if not new.error:
             replay = self._replay(then_files)
             # A query without state has none to lose.
-            fresh = self._fresh(old_files) if self._keeps_state("new") else None
+            sure = self.case.telling and not replay.error and replay.output == new.output
+            fresh = self._fresh(old_files) if self._keeps_state("new") and not sure else None
         return Restart(first, new, same, replay, fresh, back, written)
 
     def _keeps_state(self, name: str) -> bool:
