@@ -17,6 +17,7 @@ from headgate.jobs.used_functions import UsedFunctions
 _METADATA = re.compile(
     r"(?:^|/)(?:metadata|_metadata/.*|_stateSchema/.*|offsets/\d+|commits/\d+|sources/.*)$"
 )
+_TEXT = re.compile(r"/_metadata/(?:metadata|v2/[0-9]+)$")
 # What a session's own capture says beside these is kept apart: a corpus case has no more.
 _PLAIN = ("sources", "sink", "output_mode", "trigger")
 
@@ -69,7 +70,7 @@ def checkpoint(found: Path, into: Path, texts: Texts) -> None:
         name = str(file.relative_to(found))
         if not _METADATA.search(name) or file.name.endswith(".crc"):
             continue
-        if name.startswith("state/") and not name.endswith(("/metadata", "/v2/0")):
+        if name.startswith("state/") and not _TEXT.search(name):
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, into / name)
         else:

@@ -146,6 +146,8 @@ class Recording:
     def _capture(self, version: Version, into: Path, side: str) -> None:
         place = self._place(version)
         captured = into / "captured" / f"{side}.json"
+        # A capture has a process of its own: no function of another version is known to it.
+        self.used.by_name.clear()
         try:
             made = build(version, place, Collector(Ran()))
         except Exception as error:
