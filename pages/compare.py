@@ -64,7 +64,7 @@ def _page(context: Context) -> None:
         only_changes = st.toggle("Only changes", key=CompareKey.ONLY, bind="query-params")
     one = side_evidence(pipeline, before, CompareKey.BEFORE_GIVEN)
     other = side_evidence(pipeline, after, CompareKey.AFTER_GIVEN)
-    deployed = None
+    runs = deployed = None
     if one is None or other is None:
         _ask(context, pipeline, one, other)
     else:
@@ -72,10 +72,10 @@ def _page(context: Context) -> None:
             _given(before, after, one, other)
         look = Look(context, pipeline, side, query, only_changes)
         found = _compared(context, one, other)
-        deployed = found.after
+        runs, deployed = found.before, found.after
         _show(look, found, f"{one} {other}")
     with st.container(key="rehearsal"):
-        rehearsal_panel(context, pipeline, deployed)
+        rehearsal_panel(context, pipeline, runs, deployed)
 
 
 def _compared(context: Context, one: Given, other: Given) -> data.Comparison:

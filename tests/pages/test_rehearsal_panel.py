@@ -1,6 +1,8 @@
 """A rehearsal asked for on the Compare page: it runs beside it, and Spark's verdict is shown."""
 
+import contextlib
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +10,15 @@ import pytest
 import streamlit as st
 
 from console_seed import orders_v2
+from headgate.errors import EvidenceError, RunCancelledError
+from headgate.model.registry import Registry
 from headgate.model.version import Evidence
 from headgate.store import open_store
 from headgate.ui.keys import CompareKey
+from headgate.ui.places import startable
+from headgate.ui.rehearsal_form import NONE
+from headgate.ui.rehearsals import _asked
+from headgate.usecases.context import Context
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))
@@ -23,6 +31,11 @@ name = "counts"
 engine = "spark"
 checkpoint = "checkpoint"
 {entry_point}
+[[pipeline]]
+name = "other"
+engine = "spark"
+checkpoint = "checkpoint"
+entry_point = "before:rehearsed"
 """
 
 
@@ -52,7 +65,11 @@ def test_without_a_function_the_page_says_what_to_declare(registered, open_page)
     assert not [b for b in at.button if b.key == CompareKey.REHEARSE]
 
 
-def test_a_rehearsal_of_another_function_is_not_taken_for_the_version_after(open_page, seeded):
+def with_functions(seeded) -> None:
+    """Register sales.orders:v1 for a pipeline whose newest version was captured from :v2."""
+    package = seeded.parent / "sales"
+    package.mkdir()
+    (package / "orders.py").write_text("")
     text = seeded.read_text()
     spark = 'checkpoint = "ck/orders-by-city"'
     seeded.write_text(text.replace(spark, f'{spark}\nentry_point = "sales.orders:v1"'))
@@ -60,10 +77,34 @@ def test_a_rehearsal_of_another_function_is_not_taken_for_the_version_after(open
     later = replace(orders_v2(), evidence=(Evidence(kind="capture", path="sales.orders:v2"),))
     store.versions.add("orders-by-city", later, "later")
     store.close()
-    said = shown(open_page("compare", pipeline="orders-by-city", before="1", after="2"))
-    assert "sales.orders:v1" in said and "not the version under After" not in said
-    said = shown(open_page("compare", pipeline="orders-by-city", before="1", after="3"))
-    assert "not the version under After, which was captured from" in said
+    st.cache_resource.clear()
+
+
+def test_what_the_version_after_was_captured_from_is_what_is_started(open_page, seeded):
+    with_functions(seeded)
+    at = open_page("compare", pipeline="orders-by-city", before="1", after="2")
+    assert at.selectbox(key=CompareKey.REHEARSE_AFTER).value == "sales.orders:v1"
+    at = open_page("compare", pipeline="orders-by-city", before="1", after="3")
+    assert not at.exception
+    chosen = at.selectbox(key=CompareKey.REHEARSE_AFTER)
+    assert chosen.value == "sales.orders:v2"
+    assert chosen.options == ["sales.orders:v1", "sales.orders:v2"]
+    old = at.selectbox(key=CompareKey.REHEARSE_BEFORE)
+    assert (old.value, old.options[1:]) == (NONE, chosen.options)
+    # Each choice says what it is for.
+    keys = (CompareKey.REHEARSE_AFTER, CompareKey.REHEARSE_BEFORE, CompareKey.REHEARSE_CHECKPOINT)
+    assert all(len(at.selectbox(key=key).help) > 60 for key in keys)
+
+
+def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
+    (tmp_path / "sales").mkdir()
+    (tmp_path / "sales" / "orders.py").write_text("")
+    (tmp_path / "outside.py").symlink_to("/etc/hostname")
+    context = Context(Registry(path=str(tmp_path / "headgate.toml")), "sqlite://", tmp_path)
+    assert startable(context, " sales.orders:v1 ") == "sales.orders:v1"
+    for function in ("os:getcwd", "../sales/orders:v1", "sales.gone:v1", "outside:f", "sales", ""):
+        with pytest.raises(EvidenceError, match="may not be started from a page: name a module"):
+            startable(context, function)
 
 
 @pytest.mark.spark
@@ -72,14 +113,50 @@ def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     at = open_page("compare", pipeline="counts")
     assert not at.exception
     at.radio(key=CompareKey.REHEARSE_BATCH).set_value("none").run()
+    at.selectbox(key=CompareKey.REHEARSE_BEFORE).set_value("before:rehearsed").run()
     at.button(key=CompareKey.REHEARSE).click().run()
-    # The page was not held up: it is back while the rehearsal runs.
-    running = at.session_state[CompareKey.REHEARSAL]
-    assert "copying" in " ".join(running.said) or "waiting" in running.said[0]
-    running.future.result()
+    # The page was not held up: it is back while the rehearsal runs, and can end it.
+    (running,) = _asked().values()
+    assert "copying" in " ".join(text for _, text in running.said) or not running.is_done
+    assert at.button(key=CompareKey.REHEARSE_CANCEL)
+    running.result()
     at.run()
     assert not at.exception
-    assert "Spark: refuses" in shown(at)
+    assert "4.2.0: refuses" in shown(at) and "The rules: " in shown(at)
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in shown(at)
     assert "agrees with the rules" in shown(at)
-    assert "unchanged" in shown(at)
+    assert "There is a way back" in shown(at)
+    assert "is as it was" in shown(at)
+    # Who comes back, or somebody else, finds it there with its choices.
+    at = open_page("compare", pipeline="counts")
+    assert "4.2.0: refuses" in shown(at)
+    assert at.selectbox(key=CompareKey.REHEARSE_BEFORE).value == "before:rehearsed"
+
+
+@pytest.mark.spark
+def test_a_rehearsal_that_never_ends_can_be_cancelled(registered, open_page, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    registered('entry_point = "endless:rehearsed"')
+    text = "def rehearsed(spark):\n    open('began', 'w').close()\n    while True: pass\n"
+    Path("endless.py").write_text(text)
+    at = open_page("compare", pipeline="counts")
+    at.button(key=CompareKey.REHEARSE).click().run()
+    (running,) = _asked().values()
+    while not Path("began").exists():
+        assert not running.is_done
+        time.sleep(0.2)
+    at.run().button(key=CompareKey.REHEARSE_CANCEL).click().run()
+    with pytest.raises(RunCancelledError, match="endless:rehearsed was cancelled"):
+        running.result()
+    assert "was cancelled; only its own copy was touched" in shown(at.run())
+    assert not list(tmp_path.glob("headgate-rehearsal-*"))
+    # Nothing of it goes on: whatever it started knew its copy by name.
+    assert not [c for c in commands() if str(tmp_path) in c and "rehears" in c]
+
+
+def commands() -> list[str]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(file.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found

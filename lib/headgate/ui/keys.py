@@ -74,7 +74,10 @@ class CompareKey(StrEnum):
     RENAME_TAKE = "compare_rename_take"
     REHEARSE = "compare_rehearse"
     REHEARSE_BATCH = "compare_rehearse_batch"
-    REHEARSAL = "compare_rehearsal"
+    REHEARSE_AFTER = "compare_rehearse_after"
+    REHEARSE_BEFORE = "compare_rehearse_before"
+    REHEARSE_CHECKPOINT = "compare_rehearse_checkpoint"
+    REHEARSE_CANCEL = "compare_rehearse_cancel"
     REHEARSED = "compare_rehearsed"
 
 

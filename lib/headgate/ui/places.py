@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -35,6 +36,24 @@ def allowed(context: Context, address: str) -> str:
     raise EvidenceError(
         f"{place} may not be read from a page: headgate.toml names no such checkpoint or evidence."
         " Add it there, upload it, or use `headgate topology` on the server"
+    )
+
+
+def startable(context: Context, function: str) -> str:
+    """Return a `module:function` that a page may start; EvidenceError where it may not.
+
+    Its module lies beside headgate.toml: what else the server could import is nobody's pipeline.
+    """
+    text = function.strip()
+    module = text.partition(":")[0].replace(".", "/")
+    folder = Path(context.registry.path or "headgate.toml").resolve().parent
+    files = (folder / f"{module}.py", folder / module / "__init__.py")
+    is_named = re.fullmatch(r"\w+(\.\w+)*:\w+", text) is not None
+    if is_named and any(f.is_file() and _is_within(str(f), str(folder)) for f in files):
+        return text
+    raise EvidenceError(
+        f"{text or 'nothing'} may not be started from a page: name a module:function whose module"
+        f" lies in {folder}, beside headgate.toml, or use `headgate rehearse` on the server"
     )
 
 

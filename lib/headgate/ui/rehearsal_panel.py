@@ -1,120 +1,107 @@
-"""Rehearse what headgate.toml declares, and show the engine's verdict beside ours.
-
-Only registered functions are started: whoever sees a page must not be able to run others.
-"""
+"""Rehearse a pipeline's restart, and show the engine's verdict beside ours."""
 
 from __future__ import annotations
 
-import re
 import time
+from itertools import pairwise
 
 import streamlit as st
 
-from headgate.compat.agreement import Agreement
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, RunCancelledError
 from headgate.model.registry import Pipeline
-from headgate.model.rehearsal import EngineOutcome
 from headgate.model.version import Engine, Version
 from headgate.ui import markup
 from headgate.ui.keys import CompareKey
 from headgate.ui.problem import show_problem
-from headgate.ui.rehearsals import Running, begin
+from headgate.ui.rehearsal_form import ask_order, captured_function
+from headgate.ui.rehearsal_result import show_result
+from headgate.ui.rehearsals import Order, Running, begin, newest
 from headgate.usecases.context import Context
-from headgate.usecases.rehearse import Rehearsal
-from headgate.views.rehearsal_words import facts, headline, row_words
 
 _EVERY_S = 1.0
-_WORDS = {"real": "Take a batch of new rows", "none": "Reach no source"}
-_GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutcome.UNKNOWN: "?"}
-_AGREEMENT = {
-    Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
-    Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
-    Agreement.OPEN: ("Spark's verdict stands alone.", "unknown"),
-}
-_ROWS = 5
-_FUNCTION = re.compile(r"[\w.]+:\w+$")
-"""A `module:function` as `headgate capture` takes it, and no path."""
+_WHAT = (
+    "Starts the new version on a copy of the checkpoint, for one batch, with its sink replaced:"
+    " Spark itself says whether it goes on. The original is only read."
+)
 
 
-def rehearsal_panel(context: Context, name: str | None, after: Version | None = None) -> None:
+def rehearsal_panel(
+    context: Context,
+    name: str | None,
+    before: Version | None = None,
+    after: Version | None = None,
+) -> None:
     """Offer a rehearsal of the chosen pipeline, say how far it is, and show what it found.
 
-    `after` is the version that the page judges: a rehearsal of another one must not be taken for
-    its proof.
+    `before` and `after` are the versions that the page judges: a rehearsal of another function
+    than the one that `after` was captured from must not be taken for its proof.
     """
     pipeline = context.registry.pipeline(name) if name else None
     if pipeline is None or pipeline.engine is not Engine.SPARK or not pipeline.checkpoint:
         return
-    with st.expander("Rehearsal on a copy of the checkpoint", icon=":material/theaters:"):
-        if not pipeline.entry_point:
+    running = newest(context, pipeline.name)
+    with st.expander(
+        "Rehearsal on a copy of the checkpoint",
+        icon=":material/theaters:",
+        expanded=running is not None,
+    ):
+        if not (pipeline.entry_point or captured_function(after)):
             st.html(markup.quiet("Name the pipeline's `entry_point` in headgate.toml to rehearse."))
             return
-        st.html(_rehearsed(pipeline.entry_point, after))
-        running = _asked(pipeline)
         every = _EVERY_S if running is not None and not running.is_done else None
-        st.fragment(_content, run_every=every)(context, pipeline)
+        st.fragment(_content, run_every=every)(context, pipeline, before, after)
 
 
-def _rehearsed(entry_point: str, after: Version | None) -> str:
-    """Say which version is started: the registered function, whatever stands under After."""
-    captured = (e.path for e in (after.evidence if after else ()) if e.kind == "capture")
-    function = next((p for p in captured if _FUNCTION.match(p)), None)
-    what = f"Starts `{entry_point}`, as headgate.toml registers it, on a copy; the sink is replaced"
-    what = f"{what}, and the original is only read."
-    if function is None or function == entry_point:
-        return markup.quiet(what)
-    return markup.quiet(what) + markup.say(
-        f"That is not the version under After, which was captured from `{function}`: make it the"
-        " `entry_point`, or run `headgate rehearse` with it, to see what Spark says of it.",
-        "unknown",
-    )
-
-
-def _asked(pipeline: Pipeline) -> Running | None:
-    found = st.session_state.get(CompareKey.REHEARSAL)
-    return found if isinstance(found, Running) and found.pipeline == pipeline.name else None
-
-
-def _content(context: Context, pipeline: Pipeline) -> None:
-    running = _asked(pipeline)
-    if running is None or running.is_done:
-        _form(context, pipeline)
-    if running is None:
+def _content(
+    context: Context, pipeline: Pipeline, before: Version | None, after: Version | None
+) -> None:
+    running = newest(context, pipeline.name)
+    if running is not None and not running.is_done:
+        _progress(running)
         return
-    if not running.is_done:
-        seconds = int(time.monotonic() - running.begun)
-        st.html(markup.quiet(f"{running.said[-1]} … {seconds} s"))
+    st.html(markup.quiet(_WHAT))
+    order = ask_order(context, pipeline, before, after, running.order if running else None)
+    if order is not None:
+        begin(context, order)
+        st.rerun(scope="app")
+    if running is None:
         return
     if running not in st.session_state.setdefault(CompareKey.REHEARSED, []):
         # Once: the page need not look again every second.
         st.session_state[CompareKey.REHEARSED] = [running]
         st.rerun(scope="app")
+    st.html(markup.section("Last rehearsal") + _order_words(running.order, after))
     try:
-        _result(running.future.result())
+        show_result(running.result(), running.order.checkpoint)
+    except RunCancelledError as error:
+        st.html(markup.quiet(f"{str(error)[0].upper()}{str(error)[1:]}."))
     except HeadgateError as error:
         show_problem(error)
 
 
-def _form(context: Context, pipeline: Pipeline) -> None:
-    batch = st.radio(
-        "Batch", list(_WORDS), format_func=_WORDS.__getitem__, key=CompareKey.REHEARSE_BATCH,
-        horizontal=True, label_visibility="collapsed",
-    )  # fmt: skip
-    if st.button("Rehearse", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
-        st.session_state[CompareKey.REHEARSAL] = begin(context, pipeline, batch or "real")
-        st.rerun(scope="app")
+def _progress(running: Running) -> None:
+    """Show what was done, for how long, and what is going on now; it can be cancelled."""
+    lines = [f"✓ {text} ({until - at:.0f} s)" for (at, text), (until, _) in pairwise(running.said)]
+    at, text = running.said[-1]
+    lines.append(f"… {text}: {time.monotonic() - at:.0f} s")
+    st.html(_order_words(running.order) + "".join(map(markup.quiet, lines)))
+    if running.stop.is_set():
+        st.html(markup.quiet("It is being cancelled."))
+    else:
+        st.button(
+            "Cancel", key=CompareKey.REHEARSE_CANCEL, icon=":material/stop:",
+            on_click=running.cancel,
+        )  # fmt: skip
 
 
-def _result(found: Rehearsal) -> None:
-    """Show the engine's verdict, whether it agrees with ours, and what happened."""
-    engine, judged = found.engine, found.judged
-    word, tone = _AGREEMENT[judged.agreement]
-    outcome = engine.outcome.value
-    st.html(
-        markup.verdict(_GLYPHS[engine.outcome], f"Spark: {outcome}", headline(engine), outcome)
-        + markup.say(f"{word} {judged.why}", tone)
-        + markup.facts(facts(engine))
+def _order_words(order: Order, after: Version | None = None) -> str:
+    """Say what was started; and where that is not what the page judges, that it is not."""
+    old = f", `{order.before}` as the old one" if order.before else ""
+    batch = "new rows" if order.batch == "real" else "no source"
+    said = markup.quiet(f"`{order.after}`{old}, on `{order.checkpoint}`, with {batch}")
+    function = captured_function(after)
+    if function in (None, order.after):
+        return said
+    return said + markup.say(
+        f"That is not the version under After, which was captured from `{function}`.", "unknown"
     )
-    shown = engine.rows[:_ROWS]
-    if shown:
-        st.html(markup.section("First rows") + markup.bullets(map(row_words, shown)))

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import streamlit as st
 
-from headgate.model.registry import Pipeline
+from headgate.errors import RunCancelledError
 from headgate.usecases.context import Context
 from headgate.usecases.rehearse import Options, Rehearsal, rehearse
+
+_WAITING = "waiting for another rehearsal to end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be rehearsed; `before` is the old version, None where it is left out."""
+
+    pipeline: str
+    after: str
+    checkpoint: str
+    before: str | None = None
+    batch: str = "real"
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A rehearsal that was asked for; `said` grows with each thing that it begins."""
+    """A rehearsal that was asked for; `said` grows with each thing that it begins.
 
-    pipeline: str
-    batch: str
+    Every entry is a time of `time.monotonic` and a sentence.
+    """
+
+    order: Order
     future: Future[Rehearsal]
-    said: list[str]
+    said: list[tuple[float, str]]
+    stop: threading.Event
     begun: float = field(default_factory=time.monotonic)
 
     @property
     def is_done(self) -> bool:
         """Whether it has ended, well or not."""
         return self.future.done()
+
+    def cancel(self) -> None:
+        """End it soon: its process is killed, its copy removed."""
+        self.stop.set()
+        self.future.cancel()
+
+    def result(self) -> Rehearsal:
+        """Return what came out; raises what it raised, RunCancelledError where it never began."""
+        try:
+            return self.future.result()
+        except CancelledError as error:
+            raise RunCancelledError("the rehearsal was cancelled before it began") from error
 
 
 @st.cache_resource(show_spinner=False)
@@ -35,13 +65,37 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="rehearsal")
 
 
-def begin(context: Context, pipeline: Pipeline, batch: str) -> Running:
-    """Ask for a rehearsal of a registered pipeline's entry point on its checkpoint."""
-    said: list[str] = ["waiting for another rehearsal to end"]
-    checkpoint, entry_point = str(pipeline.checkpoint), str(pipeline.entry_point)
-    options = Options(batch=batch, query=pipeline.query)
+@st.cache_resource(show_spinner=False)
+def _asked() -> dict[tuple[str | None, str], Running]:
+    """The newest rehearsal of each pipeline: for everybody, and for as long as the server runs."""
+    return {}
+
+
+def newest(context: Context, pipeline: str) -> Running | None:
+    """Return the rehearsal of a pipeline that was asked for last, by whomever."""
+    return _asked().get((context.registry.path, pipeline))
+
+
+def begin(context: Context, order: Order) -> Running:
+    """Ask for a rehearsal; it is the pipeline's newest one from now on."""
+    said = [(time.monotonic(), _WAITING)]
+    stop = threading.Event()
+    options = Options(batch=order.batch, query=order.query)
+
+    def say(text: str) -> None:
+        said.append((time.monotonic(), text))
 
     def work() -> Rehearsal:
-        return rehearse(checkpoint, entry_point, context=context, options=options, say=said.append)
+        return rehearse(
+            order.checkpoint,
+            order.after,
+            before=order.before,
+            context=context,
+            options=options,
+            say=say,
+            cancelled=stop.is_set,
+        )
 
-    return Running(pipeline.name, batch, _threads().submit(work), said)
+    running = Running(order, _threads().submit(work), said, stop)
+    _asked()[context.registry.path, order.pipeline] = running
+    return running

@@ -29,7 +29,7 @@ STAGES = {
     Stage.BEFORE_OFFSETS: "before anything was added to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after it was logged: the entry stays in the offset log",
 }
-_KINDS = {
+BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
     BatchKind.REPEATED: "again, as it was not committed",
     BatchKind.PINNED: "with the rows of the other version",
@@ -70,7 +70,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
 def batch_words(batch: Batch) -> str:
     """Return what a batch was and how many rows it took and gave."""
     out = "rows out not told" if batch.rows_out is None else f"{batch.rows_out:,} rows out"
-    return f"{_KINDS[batch.kind]}: {batch.rows_in:,} rows in, {out}"
+    return f"{BATCH_WORDS[batch.kind]}: {batch.rows_in:,} rows in, {out}"
 
 
 def state_words(store: StateRows) -> str:

@@ -1,0 +1,125 @@
+"""Ask what a rehearsal is to start: which versions, on which checkpoint, with which batch.
+
+A page starts only functions of modules that lie beside headgate.toml, and reads only checkpoints
+that it names: whoever sees a page must not be able to run anything else that the server can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.model.registry import Pipeline
+from headgate.model.version import Version
+from headgate.ui.keys import CompareKey
+from headgate.ui.places import allowed, registered, startable
+from headgate.ui.problem import show_problem
+from headgate.ui.rehearsals import Order
+from headgate.usecases.context import Context
+
+NONE = "Leave it out"
+_BATCHES = {"real": "Take a batch of new rows", "none": "Reach no source"}
+_EXPLAINED = {
+    "real": "At most 1,000 records of each Kafka source, 10 files of a folder; nothing committed",
+    "none": "Plan, state and its schema are checked; positions and topics are not",
+}
+_NEW = "`module:function` to start: as registered, as captured, or another beside headgate.toml."
+_OLD = (
+    "With it both run on the same input and their output is compared; then it is started on the"
+    " copy that the new one touched, which tells whether there is a way back."
+)
+_COPY = "Is copied; Spark only gets the copy, and a hash proves that this one stayed as it was."
+_BATCH = "What the started version is given. Its sink is replaced: nothing is written for real."
+_FUNCTION = re.compile(r"[\w.]+:\w+$")
+
+
+def captured_function(version: Version | None) -> str | None:
+    """Return the `module:function` that a version was captured from, None where it was not."""
+    paths = (e.path for e in (version.evidence if version else ()) if e.kind == "capture")
+    return next((p for p in paths if _FUNCTION.match(p)), None)
+
+
+def ask_order(
+    context: Context,
+    pipeline: Pipeline,
+    before: Version | None,
+    after: Version | None,
+    last: Order | None,
+) -> Order | None:
+    """Show the choices, as they were made last; return the order once it is placed and allowed."""
+    new, old, place, batches = st.columns([1.3, 1.3, 1.5, 2], gap="medium")
+    functions = _functions(context, pipeline, before, after)
+    usual = captured_function(after)
+    with new:
+        chosen = _pick("New version", functions, last.after if last else usual, _NEW,
+                       CompareKey.REHEARSE_AFTER)  # fmt: skip
+    with old:
+        was = (last.before or NONE) if last else _usual_old(before, usual or pipeline.entry_point)
+        control = _pick("Old version", (NONE, *functions), was, _OLD, CompareKey.REHEARSE_BEFORE)
+    with place:
+        places = registered(context, pipeline.name)
+        checkpoint = _pick("Checkpoint", places, last.checkpoint if last else None, _COPY,
+                           CompareKey.REHEARSE_CHECKPOINT)  # fmt: skip
+    with batches:
+        batch = _batch(last)
+    if not st.button("Rehearse", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
+        return None
+    try:
+        return Order(
+            pipeline=pipeline.name,
+            after=startable(context, chosen or ""),
+            before=None if control in (None, NONE) else startable(context, control or ""),
+            checkpoint=allowed(context, checkpoint or ""),
+            batch=batch,
+            query=pipeline.query,
+        )
+    except HeadgateError as error:
+        show_problem(error)
+        return None
+
+
+def _functions(
+    context: Context, pipeline: Pipeline, before: Version | None, after: Version | None
+) -> tuple[str, ...]:
+    """Return what may be started, the registered function first."""
+    others = (p.entry_point for p in context.registry.pipelines if p.engine is pipeline.engine)
+    found = (pipeline.entry_point, captured_function(after), captured_function(before), *others)
+    return tuple(dict.fromkeys(f for f in found if f))
+
+
+def _usual_old(before: Version | None, new: str | None) -> str:
+    """Return the old version's function where it is known and another one."""
+    found = captured_function(before)
+    return found if found and found != new else NONE
+
+
+def _pick(word: str, options: Sequence[str], usual: str | None, why: str, key: str) -> str | None:
+    shown = list(dict.fromkeys((*options, *([usual] if usual else []))))
+    index = shown.index(usual) if usual else 0
+    return st.selectbox(
+        word,
+        shown,
+        index=index if shown else None,
+        key=key,
+        help=why,
+        accept_new_options=True,
+        placeholder="module:function" if "ersion" in word else "an address that is registered",
+    )
+
+
+def _batch(last: Order | None) -> str:
+    words = list(_BATCHES)
+    chosen = st.radio(
+        "Batch",
+        words,
+        index=words.index(last.batch) if last else 0,
+        format_func=_BATCHES.__getitem__,
+        captions=[_EXPLAINED[word] for word in words],
+        key=CompareKey.REHEARSE_BATCH,
+        help=_BATCH,
+        horizontal=True,
+    )
+    return chosen or words[0]

@@ -1,0 +1,130 @@
+"""What came out of a rehearsal: the engine's verdict beside ours, what ran, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from headgate.compat.agreement import Agreement, Judged
+from headgate.compat.report import Report, Rollback
+from headgate.compat.way_back import judge_way_back, rollback_of
+from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
+from headgate.ui import markup
+from headgate.ui.markup import Code
+from headgate.usecases.rehearse import Rehearsal
+from headgate.views.numbers import size
+from headgate.views.rehearsal_words import BATCH_WORDS, facts, headline, output_words, row_words
+from headgate.views.verdict import verdict
+
+_GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutcome.UNKNOWN: "?"}
+_AGREEMENT = {
+    Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
+    Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
+    Agreement.OPEN: ("Spark's verdict stands alone.", "unknown"),
+}
+_BACK = {
+    Rollback.SAFE: ("There is a way back.", "resumes"),
+    Rollback.REPAIRABLE: ("There is a way back after a repair.", "unknown"),
+    Rollback.LOST: ("There is no way back.", "refuses"),
+    Rollback.UNKNOWN: ("Whether there is a way back was not proven.", "unknown"),
+}
+_IN_TABLES = ("Batch ", "State ", "Old version", "Original")
+_ROWS = 5
+
+
+def show_result(found: Rehearsal, checkpoint: str) -> None:
+    """Show the whole of it; `checkpoint` is the original's address as people gave it."""
+    engine = found.engine
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.html(_engine_verdict(engine))
+    with right:
+        st.html(_our_verdict(found.report))
+    st.html(_agreement(found.judged) + _way_back(found.report, engine))
+    st.html(markup.facts(f for f in facts(engine) if not f[0].startswith(_IN_TABLES)))
+    ran, state = st.columns(2, gap="medium")
+    with ran:
+        _table("Rows in and out", list(_batches(engine)))
+    with state:
+        _table("State by Spark's own reader", list(_state(engine)))
+    if engine.output is not None:
+        _difference(engine.output)
+    elif engine.rows:
+        rows = map(row_words, engine.rows[:_ROWS])
+        st.html(markup.section("First rows that were written") + markup.bullets(rows))
+    if engine.checkpoint is not None:
+        st.html(_proof(engine.checkpoint, checkpoint))
+
+
+def _engine_verdict(engine: EngineVerdict) -> str:
+    outcome = engine.outcome.value
+    word = f"Spark {engine.spark_version}: {outcome}"
+    return markup.verdict(_GLYPHS[engine.outcome], word, headline(engine), outcome)
+
+
+def _our_verdict(report: Report) -> str:
+    ours = verdict(report)
+    return markup.verdict(ours.glyph, f"The rules: {ours.word}", ours.sentence, ours.tone)
+
+
+def _agreement(judged: Judged) -> str:
+    word, tone = _AGREEMENT[judged.agreement]
+    return markup.say(f"{word} {judged.why}", tone)
+
+
+def _way_back(report: Report, engine: EngineVerdict) -> str:
+    if engine.way_back is None:
+        return ""
+    word, tone = _BACK[rollback_of(engine.way_back)]
+    return markup.say(f"{word} {judge_way_back(report, engine.way_back).why}", tone)
+
+
+def _batches(engine: EngineVerdict) -> Iterator[dict[str, Any]]:
+    for batch in engine.batches:
+        yield {
+            "batch": batch.number,
+            "rows in": batch.rows_in,
+            "rows out": batch.rows_out,
+            "taken": BATCH_WORDS[batch.kind],
+        }
+
+
+def _state(engine: EngineVerdict) -> Iterator[dict[str, Any]]:
+    for store in engine.state:
+        yield {
+            "operator": f"{store.operator_id} {store.operator}",
+            "store": store.store,
+            "rows before": store.before,
+            "rows after": store.after,
+            "in memory": size(store.memory) if store.memory is not None else None,
+        }
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        st.html(markup.section(title))
+        st.dataframe(rows, hide_index=True, width="stretch", height="content")
+
+
+def _difference(output: OutputDifference) -> None:
+    """Show how the old version's output differs, row by row where it does."""
+    said = output_words(output)
+    st.html(markup.section("Output of both versions") + markup.quiet(said))
+    sides = (("− only old", output.sample_before), ("+ only new", output.sample_after))
+    rows = [{"": word} | row for word, sample in sides for row in sample]
+    if rows:
+        st.dataframe(rows, hide_index=True, width="stretch", height="content")
+
+
+def _proof(found: Untouched, address: str) -> str:
+    said = "is as it was" if found.is_unchanged else "was changed by somebody else meanwhile"
+    what = f"`{address}` {said}: {found.files:,} files, {size(found.bytes)}."
+    names = ", ".join(found.changed[:_ROWS])
+    rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]
+    return (
+        markup.section("The original")
+        + markup.say(what, "resumes" if found.is_unchanged else "unknown")
+        + markup.facts([*rows, ("Changed", names)])
+    )
