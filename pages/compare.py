@@ -14,7 +14,7 @@ from headgate.ui.compare_panel import compare_panel
 from headgate.ui.finding_card import engine_words
 from headgate.ui.given import GIVEN, Given
 from headgate.ui.graph.component import room
-from headgate.ui.keys import CompareKey
+from headgate.ui.keys import CompareKey, TopologyKey
 from headgate.ui.page import open_page, title
 from headgate.ui.pick import pick_pipeline
 from headgate.ui.problem import show_problem
@@ -26,6 +26,7 @@ from headgate.usecases.context import Context
 from headgate.views.compose import compose, has_changed
 from headgate.views.scene import Lens
 from headgate.views.scene_compare import Side, one_side, sketch_comparison
+from headgate.views.scene_topology import sketch_topology
 from headgate.views.verdict import verdict
 
 OLD, NEW = "Before: the version that runs", "After: the version to deploy"
@@ -134,8 +135,12 @@ def _show(look: Look, found: data.Comparison, pair: str) -> None:
         found.before, found.after, found.report, name=look.pipeline or "query"
     )
     only = look.only_changes and any(map(has_changed, sketch.nodes))
+    # As the Topology page has it, so that one finds again what one knows.
+    known = sketch_topology(found.after, name=look.pipeline or "query")
     union = compose(
-        sketch, Lens(collapsed=collapsed(), only_changes=only, view=room(CompareKey.GRAPH))
+        sketch,
+        Lens(collapsed=collapsed(), only_changes=only, view=room(TopologyKey.GRAPH)),
+        like=known,
     )
     scene = one_side(union, sketch, look.side, found.before.topology)
     panel = canvas_and_panel(

@@ -131,6 +131,23 @@ def test_both_sides_of_a_comparison_share_their_places():
     assert old.node("aggregate-city").label == "sum by city and hour"
 
 
+@pytest.mark.parametrize("view", [(1230.0, 670.0), (700.0, 1500.0), (2400.0, 300.0)])
+def test_a_comparison_stands_as_its_new_version_does_alone(view):
+    before, after = orders_v1(), orders_v2()
+    alone = sketch_topology(after, name="orders")
+    both = sketch_comparison(before, after, report(), name="orders")
+    lens = Lens(view=view)
+    one, union = compose(alone, lens), compose(both, lens, like=alone)
+    assert {e.flow for e in one.edges} == {e.flow for e in union.edges}
+    assert {n.id for n in one.nodes} <= {n.id for n in union.nodes}
+    # What a node feeds stays on the side of it where it was.
+    for edge in one.edges:
+        ends = [(scene.node(edge.source), scene.node(edge.target)) for scene in (one, union)]
+        (dx, dy), (du, dv) = [(n.x - m.x, n.y - m.y) for n, m in ends]
+        assert abs(dx) < 60 or dx * du > 0
+        assert abs(dy) < 60 or dy * dv > 0
+
+
 @pytest.mark.parametrize(
     "label", ['a "b" <script>', "emoji 🎉 and 漢字", "two\nlines\tand\x00more"]
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from headgate.views.labels import shorten, text_width
 from headgate.views.layered.arrange import Flow
-from headgate.views.layout import Item, Layout, best_layout
+from headgate.views.layout import Item, Layout, best_layout, lay_out
 from headgate.views.scene import (
     Lens,
     Look,
@@ -31,12 +31,18 @@ BOLDER = 1.08
 PILL_ROOM, CHIP_ROOM, COUNT_ROOM, TITLE_ROOM = 52.0, 48.0, 34.0, 64.0
 
 
-def compose(sketch: Sketch, lens: Lens = EVERYTHING) -> Scene:
-    """Return the scene; pure and deterministic."""
+def compose(sketch: Sketch, lens: Lens = EVERYTHING, like: Sketch | None = None) -> Scene:
+    """Return the scene; pure and deterministic.
+
+    `like` is another sketch that shares nodes with this one, such as one of two versions: both
+    flow in the same directions then, whichever of them fill the room better.
+    """
     seen = _seen(sketch, lens)
     shown = _collapse(seen, lens.collapsed)
-    layout = _place(shown, seen, lens)
-    return _scene(shown, seen, layout)
+    model = None
+    if like is not None:
+        model = _place(_collapse(like, lens.collapsed), like, lens)
+    return _scene(shown, seen, _place(shown, seen, lens, model))
 
 
 def _seen(sketch: Sketch, lens: Lens) -> Sketch:
@@ -109,7 +115,7 @@ def _joint_status(statuses: list[Status]) -> Status:
     return statuses[0] if len(set(statuses)) == 1 else Status.SAME
 
 
-def _place(shown: Sketch, seen: Sketch, lens: Lens) -> Layout:
+def _place(shown: Sketch, seen: Sketch, lens: Lens, model: Layout | None = None) -> Layout:
     counts = Counter(n.box for n in seen.nodes)
     items = [
         Item(n.id, _width(n, counts.get(n.id)), HEIGHT, n.box)
@@ -120,7 +126,9 @@ def _place(shown: Sketch, seen: Sketch, lens: Lens) -> Layout:
         for b in shown.boxes
     }
     pairs = [(e.source, e.target) for e in shown.edges]
-    return best_layout(items, pairs, view=lens.view, box_widths=titles)
+    if model is None:
+        return best_layout(items, pairs, view=lens.view, box_widths=titles)
+    return lay_out(items, pairs, inner=model.inner, outer=model.outer, box_widths=titles)
 
 
 def _width(node: SketchNode, count: int | None) -> float:
