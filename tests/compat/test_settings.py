@@ -132,3 +132,24 @@ def test_a_check_that_is_switched_off_moves_the_failure_into_the_batch():
     check = {S + "stateStore.stateSchemaCheck": "false"}
     report = judged(check, version(join()), made=version(wider))
     assert report.outcome is not Outcome.RESUMES
+
+
+PLANNED = version(aggregate())
+
+
+@pytest.mark.parametrize("before", [{}, {"spark.sql.session.timeZone": "UTC"}, {PARTITIONS: "2"}])
+def test_other_partitions_are_asked_about_where_no_offset_log_is_evidence(before):
+    report = judged({PARTITIONS: "6"}, PLANNED, was=before)
+    (found,) = [f for f in report.findings if f.rule == "CFG002"]
+    assert found.outcome is Outcome.UNKNOWN
+    assert "offset log" in (found.question or "")
+
+
+def test_the_same_partitions_are_not_asked_about():
+    report = judged({PARTITIONS: "6"}, PLANNED, was={PARTITIONS: "6"})
+    assert "CFG002" not in {f.rule for f in report.findings}
+
+
+def test_partitions_of_state_that_is_seen_decide_without_a_log():
+    before = version(aggregate(stores=(store(partitions=2),)))
+    assert "CFG002" not in {f.rule for f in judged({PARTITIONS: "2"}, before).findings}

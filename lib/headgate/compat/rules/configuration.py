@@ -64,8 +64,12 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
     if pinned is not None:
         if pinned != wanted:
             yield _no_effect(PARTITIONS, pinned, wanted)
-    elif c.before.offset_log_version == 2 and stored is not None and stored != int(wanted):
+    elif stored == int(wanted):
+        return
+    elif c.before.offset_log_version == 2 and stored is not None:
         yield _not_recorded(stored, int(wanted))
+    elif (old := effective(c.before, PARTITIONS)) != wanted:
+        yield _log_not_known(old, wanted)
 
 
 @rule("CFG003")
@@ -247,6 +251,19 @@ def _not_recorded(stored: int, wanted: int) -> Verdict:
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
         remedy=f"Set {PARTITIONS} to {stored}."
         + (" After a try, delete the uncommitted offsets/N." if more else ""),
+    )
+
+
+def _log_not_known(old: str | None, wanted: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        before=old,
+        after=wanted,
+        because=f"{PARTITIONS} changed, and the evidence has no offset log that holds it.",
+        question="Which version has the checkpoint's offset log (the first line of offsets/N), and "
+        f"how many partitions has its state? v1 pins {PARTITIONS}; v2 may not.",
+        rollback=Rollback.UNKNOWN,
+        remedy="Add the old version's checkpoint to the evidence, or leave the setting as it was.",
     )
 
 
