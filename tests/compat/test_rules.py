@@ -11,7 +11,7 @@ from headgate.model.schema import Field
 from headgate.model.topology import Topology
 from headgate.model.version import Evidence, OperatorKind, Sink, StatefulOperator, Watermark
 
-from . import checkpoint_cases, spark_cases, variable_cases, world_cases
+from . import checkpoint_cases, output_cases, spark_cases, variable_cases, world_cases
 from .build import (
     COUNT,
     SUM,
@@ -455,6 +455,9 @@ CASES = {
         version(trigger={"processingTime": "1 second"}),
     ),
 }
+
+
+CASES |= output_cases.CASES
 
 
 @pytest.mark.parametrize("code", CASES)

@@ -34,7 +34,8 @@ def record(
 ) -> None:
     """Write explain.txt, formatted.txt, logical.json and capture.json.
 
-    `capture.json` holds `sources`, `sink`, `checkpoint`, `output_mode`, `trigger`, `name`,
+    `capture.json` holds `sources`, `sink`, `output` (the schema of the columns that the sink gets,
+    in Spark's JSON), `checkpoint`, `output_mode`, `trigger`, `name`,
     `spark_version`, `state` and `functions`, and `error` where Spark itself would refuse to start
     the query.
     """
@@ -45,6 +46,7 @@ def record(
     capture = {
         "sources": sources,
         "sink": sink,
+        "output": json.loads(df._jdf.schema().json()),
         "checkpoint": _checkpoint(query) if query else None,
         **_writing(query),
         "name": query.name if query else None,

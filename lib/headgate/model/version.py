@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from headgate.model.output import Parsed, Payload
 from headgate.model.schema import Schema
 from headgate.model.streams import StreamsApplication
 from headgate.model.topology import Topology
@@ -110,7 +111,8 @@ class Source:
     else the source's own JSON. `advanced` says whether the newest logged batch took data from this
     source, None where the evidence does not say. `log_places` are its places in the offset log,
     which has an entry for every time that a query reads a source; empty: one, at `position`;
-    None: the evidence does not say how many.
+    None: the evidence does not say how many. `column_types` are Spark's JSON types of `columns`,
+    None where no plan tells them.
     """
 
     position: int
@@ -121,6 +123,7 @@ class Source:
     path: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None
+    column_types: tuple[Any, ...] | None = None
     start_offsets: Any = None
     offsets: Any = None
     advanced: bool | None = None
@@ -130,7 +133,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sink:
-    """Where a query writes: `target` is the topic, directory or table, None where unknown."""
+    """Where a query writes: `target` is the topic, directory or table, None where unknown.
+
+    `schema` are the columns that it gets, `made_by` says what they are made of, {column: text
+    resolved like operator keys}; `payloads` are the fields within, where a column is packed.
+    """
 
     format: str | None = None
     target: str | None = None
@@ -139,6 +146,8 @@ class Sink:
     partition_by: tuple[str, ...] | None = None
     schema: Schema | None = None
     node: str | None = None
+    made_by: dict[str, str] = field(default_factory=dict)
+    payloads: tuple[Payload, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +233,7 @@ class Version:
     that sources and operators may be missing. `streams` are the facts of a Kafka Streams
     application, None for the other engines. `checkpoint` is where a query says that it keeps its
     own, which need not be where evidence was read from; it is no part of `fingerprint`.
+    `parsed` is how it reads packed columns of its sources, in the plan's order.
     `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
     ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
     for `fingerprint`.
@@ -255,3 +265,4 @@ class Version:
     checkpoint: str | None = None
     faults: tuple[Fault, ...] = ()
     topic_ids: dict[str, str] = field(default_factory=dict)
+    parsed: tuple[Parsed, ...] = ()

@@ -82,11 +82,12 @@ def _chosen(
     for form in _BEST:
         for plan, shape in pairs:
             if plan.form == form:
-                return plan, _types(shape, pairs)
+                return plan, column_types(shape, pairs)
     return None
 
 
-def _types(shape: Shape, pairs: Sequence[tuple[Plan, Shape]]) -> dict[int, TypedColumn]:
+def column_types(shape: Shape, pairs: Sequence[tuple[Plan, Shape]]) -> dict[int, TypedColumn]:
+    """Return the types of a form's attributes, by number, as it and others of its session tell."""
     types = leaf_types(shape.resolved.query)
     for plan, other in pairs:
         if plan.types and same_session(shape.resolved.query, other.resolved.query):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -165,7 +166,21 @@ def _literal(node: Mapping[str, Any]) -> str:
     text = str(value)
     if isinstance(kind, str) and kind.startswith("interval"):
         return interval_text(text, kind)
+    if text.startswith("{") and is_avro(text):
+        return text
     return text if SAFE_TEXT.match(text) else f"'{SAFE_TEXT.sub('', text)}'"
+
+
+def is_avro(text: str) -> bool:
+    """Whether a literal is an Avro schema, which says how records are read and not what is in them.
+
+    Explain text prints it as it is; its brackets are balanced.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "type" in found and ("fields" in found or "name" in found)
 
 
 def _field(node: Mapping[str, Any], child: Part) -> Part:

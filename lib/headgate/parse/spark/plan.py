@@ -48,7 +48,8 @@ class Plan:
     of a physical plan, `executed`. `types` says what attribute numbers are, where the form does
     (the JSON of a logical plan alone does). `is_whole` is False where the evidence was cut or is a
     part by its kind, as `codegen` is. `line` is where it begins, `printed` the number of the
-    `explain` in its text that printed it.
+    `explain` in its text that printed it. `result` is the line above an analysed tree that lists
+    the columns of the result: `k: string, n: bigint`.
     """
 
     form: str
@@ -58,6 +59,7 @@ class Plan:
     is_whole: bool = True
     line: int = 1
     printed: int = 0
+    result: str = ""
 
     def upwards(self) -> Iterator[tuple[int, PlanNode]]:
         """Yield every node with its index, children before their parents."""

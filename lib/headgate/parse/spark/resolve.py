@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from headgate.parse.spark.aggregate_facts import aggregate_facts
 from headgate.parse.spark.facts import Facts, Resolving, conjuncts
@@ -23,11 +23,15 @@ _SPECIFIED = re.compile(r" windowspecdefinition\(.*\)$", re.S)
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A query with the facts of each of its relations and the columns that each must bring."""
+    """A query with the facts of each of its relations and the columns that each must bring.
+
+    `terms` are the attributes by number, in terms of source columns, as the sink sees them.
+    """
 
     query: Query
     facts: tuple[Facts, ...]
     needs: tuple[Needs, ...]
+    terms: Mapping[int, Term] = field(default_factory=dict)
 
 
 def resolve(query: Query) -> Resolved:
@@ -39,7 +43,7 @@ def resolve(query: Query) -> Resolved:
     facts = tuple(
         [_facts(index, relation, state) for index, relation in enumerate(query.relations)]
     )
-    return Resolved(query, facts, needs)
+    return Resolved(query, facts, needs, state.terms)
 
 
 def top_down(relations: Sequence[Relation]) -> list[int]:

@@ -71,6 +71,14 @@ def _begin(section: Section) -> int | None:
     return at
 
 
+def result_of(section: Section) -> str:
+    """Return the columns of the result that stand above an analysed tree, "" for other forms."""
+    if section.form != "analyzed":
+        return ""
+    above = section.lines[: _begin(section) or 0]
+    return " ".join(line.text.strip() for line in above if line.text.strip())
+
+
 class _Reading:
     """Goes down the lines once; `open` says, by depth, whether a row's rail promised another."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.model.schema import Field, Schema
 from headgate.model.version import Function
 from headgate.parse.json_text import read_json
 from headgate.parse.spark.captured_state import captured_operators
@@ -40,6 +41,7 @@ class Session:
     """One `capture.json`; `error` is the session's own refusal, `operators` the planned state.
 
     With an `error` the rest is mostly unknown: `sources` is None where the query was never built.
+    `output` are the columns that the sink gets.
     """
 
     sources: tuple[SourceFacts, ...] | None = None
@@ -55,6 +57,7 @@ class Session:
     engine_version: str | None = None
     functions: tuple[Function, ...] = ()
     checkpoint: str | None = None
+    output: Schema | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,17 @@ def read_session(found: Mapping[str, Any]) -> Session:
         engine_version=_text(found.get("spark_version")),
         functions=_functions(found.get("functions")),
         checkpoint=_text(found.get("checkpoint")) or lowered.get("checkpointlocation"),
+        output=_output(found.get("output")),
+    )
+
+
+def _output(found: Any) -> Schema | None:
+    """Return the schema in Spark's JSON; a field without name and type is not one."""
+    fields = [mapping(f) for f in items(mapping(found).get("fields"))]
+    if not fields or not all("name" in f and "type" in f for f in fields):
+        return None
+    return Schema(
+        tuple(Field(str(f["name"]), f["type"], bool(f.get("nullable", True))) for f in fields)
     )
 
 

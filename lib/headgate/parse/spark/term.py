@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 LONGEST = 4000
 _NAMED = frozenset(("attribute", "literal", "raw"))
+_BY_SCHEMA = frozenset(("from_avro", "from_protobuf"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +42,10 @@ def _within(base: Term) -> str:
 
     Spark prunes the schema that JSON is parsed with to what is read of it, differently in every
     form and place: one field means the same whatever else is parsed. Its type is checked apart.
+    Avro's schema may be longer than all else, and stands by itself in `Version.parsed`.
     """
+    if base.kind == "call" and base.name in _BY_SCHEMA and base.args:
+        return f"{base.name}({base.args[0].text})"
     if base.kind != "call" or base.name != "from_json":
         return base.text
     parsed = (a.text for a in base.args if not a.text.startswith(("StructField(", "StructType(")))

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from headgate.parse.spark.details import Block, read_details
+from headgate.parse.spark.endings import cut_details, cut_row
 from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.rows import Row, read_rows
+from headgate.parse.spark.rows import Row, read_rows, result_of
 from headgate.parse.spark.secrets import mask_expression, mask_options, may_hold_secrets
 from headgate.parse.spark.sections import Section
-from headgate.parse.spark.words import opened
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _MARKS = ("*", "~", "!")
@@ -42,14 +42,15 @@ def read_section(section: Section) -> Plan | None:
     if is_formatted:
         nodes = tuple(_without_fields(nodes))
     nodes = _masked(nodes)
-    gaps = [*read.gaps, *_without_details(numbers, details)]
+    gaps = [*read.gaps, *_without_details(nodes, numbers, details)]
     last = nodes[-1]
-    if not (last.detail or last.fields or last.children or is_formatted or last.name in _BARE):
+    if not is_formatted and (cut_row(last) or not (last.detail or last.name in _BARE)):
         gaps.append(f"ends in the middle of line {last.line}, or lacks what feeds {last.name}")
     if section.subtree:
         gaps.append(_CODEGEN)
     warnings = (*(f"the {form} plan {gap}" for gap in gaps), *read.notes, *_cut(nodes, form))
-    return Plan(form, nodes, warnings, is_whole=not gaps, line=section.line)
+    whole, result = not gaps, result_of(section)
+    return Plan(form, nodes, warnings, is_whole=whole, line=section.line, result=result)
 
 
 _CODEGEN = (
@@ -150,7 +151,9 @@ def _without_secrets(node: PlanNode) -> PlanNode:
     return replace(node, detail=mask(node.detail), fields=fields)
 
 
-def _without_details(numbers: Sequence[int], details: Mapping[int, Block]) -> list[str]:
+def _without_details(
+    nodes: Sequence[PlanNode], numbers: Sequence[int], details: Mapping[int, Block]
+) -> list[str]:
     """Say which operators' details a formatted plan lacks."""
     if not numbers:
         return []
@@ -161,8 +164,7 @@ def _without_details(numbers: Sequence[int], details: Mapping[int, Block]) -> li
     if missing:
         which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
         out.append(f"lacks the details of {len(missing)} operators: {which}")
-    last = list(details.values())[-1]
-    if last.fields and opened(list(last.fields.values())[-1]) > 0:
+    if cut_details(nodes, numbers, details):
         out.append("ends in the middle of its details")
     return out
 

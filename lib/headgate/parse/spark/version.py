@@ -28,11 +28,14 @@ from headgate.parse.spark.forms import shapes
 from headgate.parse.spark.identity import checkpoint_of
 from headgate.parse.spark.merge import Merged, merge
 from headgate.parse.spark.newest import is_later, progress_of
+from headgate.parse.spark.output import Output, sink_output
+from headgate.parse.spark.parsed import parsed_columns
 from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.secrets import mask, mask_text
 from headgate.parse.spark.session import Report, Session
 from headgate.parse.spark.sink_log import SinkLog, unlike_checkpoint
 from headgate.parse.spark.sketch import Sketch, sketch
+from headgate.parse.spark.source_types import with_types
 from headgate.parse.spark.sources import join_sources
 from headgate.parse.spark.state import encoded, join_state
 from headgate.parse.spark.stateful import stateful_operators, watermarks
@@ -87,6 +90,7 @@ def build_version(pieces: Pieces) -> Version:
     reported = report.sources if report else None
     is_newer = is_later(report, checkpoint)
     joined = join_sources(shape, session.sources, reported, checkpoint.sources, is_newer=is_newer)
+    sources = with_types(joined.sources, pieces.plans, seen)
     planned = stateful_operators(shape, mode) if shape else {}
     arguments = expected_arguments(pieces.plans, seen)
     stores = expected_state(pieces.plans, seen)
@@ -100,8 +104,9 @@ def build_version(pieces: Pieces) -> Version:
         checkpoint.operators,
     )
     operators = encoded(state.operators, pieces.settings, session.operators is not None)
-    sink = _sink(session, report, shape, mode, pieces.sink_log)
-    drawn = _drawn(shape, joined.sources, operators, sink, session.functions)
+    output = sink_output(pieces.plans, seen, session.output)
+    sink = _with_output(_sink(session, report, shape, mode, pieces.sink_log), output)
+    drawn = _drawn(shape, sources, operators, sink, session.functions)
     warnings = (
         *pieces.warnings,
         *_of_plans(pieces, shape),
@@ -136,6 +141,7 @@ def build_version(pieces: Pieces) -> Version:
         is_partial=_is_partial(pieces.plans, reported, checkpoint, session),
         checkpoint=session.checkpoint or checkpoint_of(pieces.plans),
         faults=tuple(_faults(pieces, planned, report)),
+        parsed=parsed_columns(pieces.plans, seen),
     )
 
 
@@ -245,6 +251,11 @@ def _sink(
         partition_by=log.partition_by if session.partition_by is None else session.partition_by,
         node="sink",
     )
+
+
+def _with_output(sink: Sink, output: Output) -> Sink:
+    made = dict(output.made_by)
+    return replace(sink, schema=output.schema, made_by=made, payloads=output.payloads)
 
 
 def _described(report: Report | None, shape: Shape | None) -> tuple[str, str]:

@@ -1,0 +1,228 @@
+"""Rules about the output's fields: what whoever reads the sink finds after the switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.outputs import (
+    RECORD,
+    OutputChange,
+    OutputChangeKind,
+    output_changes,
+    same_place,
+)
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.model.schema import Field, Schema
+from headgate.model.version import Sink
+
+_FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
+_MEASURED = "readers of a file sink's directory, measured on Spark 4.2.0"
+_KEY = "https://kafka.apache.org/documentation/#design_compactionbasics"
+_BINARY = ("to_avro", "to_protobuf")
+_NUMBERS = frozenset(("byte", "short", "integer", "long"))
+
+
+@rule("OUT001", _FROM_JSON)
+def field_gone(c: Comparison) -> Iterator[Verdict]:
+    """The sink is no part of the checkpoint, so the engine goes on.
+
+    Whoever takes the field by its name finds null in new rows, or fails.
+    """
+    for change in _of(c, OutputChangeKind.GONE):
+        yield _resumes(
+            c,
+            change,
+            f"The output no longer has {change.name}.",
+            "Ask who reads the output; write the field until nobody does.",
+        )
+
+
+@rule("OUT002", _FROM_JSON)
+def field_type(c: Comparison) -> Iterator[Verdict]:
+    """The sink is no part of the checkpoint, so the engine goes on.
+
+    Readers that expect the old type get null or other values from new rows, or fail.
+    """
+    for change in _of(c, OutputChangeKind.TYPE):
+        yield _resumes(
+            c,
+            change,
+            f"{change.name} has another type.",
+            "Ask who reads the output; give a field of another type another name.",
+        )
+
+
+@rule("OUT003", _KEY)
+def record_key(c: Comparison) -> Iterator[Verdict]:
+    """A record's key decides its partition, what it is ordered with, and what compaction replaces.
+
+    Records that were written before the switch keep their old key and stay where they are.
+    """
+    sink = c.after.sink
+    if sink is None or (sink.format or "").lower() != "kafka":
+        return
+    for change in output_changes(c.before, c.after):
+        if change.column == "" and change.path in RECORD:
+            yield _resumes(
+                c,
+                change,
+                f"What the records' {change.path} is made of changed.",
+                "Let readers that join, order or compact by key start from a new topic.",
+            )
+
+
+@rule("OUT004", "what a projection picks")
+def column_of_other_data(c: Comparison) -> Iterator[Verdict]:
+    """A column keeps its name and its type and holds something else from now on.
+
+    Neither the engine nor a reader can see that.
+    """
+    for change in _of(c, OutputChangeKind.MADE):
+        if change.path not in RECORD:
+            yield _resumes(
+                c,
+                change,
+                f"{change.name} is taken from another column.",
+                "Make sure that it is meant, and tell who reads the output.",
+            )
+
+
+@rule("OUT005", _MEASURED)
+def csv_positions(c: Comparison) -> Iterator[Verdict]:
+    """Readers of CSV take columns by their place, not by their name.
+
+    Where a column went, came in between or moved, they read new rows into the wrong columns.
+    """
+    both = _one_format(c, "csv")
+    if both is None:
+        return
+    old, new = ([f.name for f in s.fields] for s in both)
+    if new[: len(old)] == old:
+        return
+    yield Verdict(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.NONE,
+        where=_where(c),
+        before=old,
+        after=new,
+        because="The columns stand in other places from now on.",
+        remedy="Add columns at the end alone, or write to a new directory with a new checkpoint.",
+    )
+
+
+@rule("OUT006", _MEASURED)
+def mixed_parquet(c: Comparison) -> Iterator[Verdict]:
+    """A directory of Parquet files is read with one schema.
+
+    Where a column is a number in some files and text in others no schema reads all of them.
+    """
+    both = _one_format(c, "parquet")
+    if both is None:
+        return
+    old = {f.name: f for f in both[0].fields}
+    for now in both[1].fields:
+        was = old.get(now.name)
+        if was is not None and _unreadable(was, now):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.NONE,
+                where=_where(c),
+                before=f"{was.name}: {was.type}",
+                after=f"{now.name}: {now.type}",
+                because="Old and new files can't be read together.",
+                remedy="Give the column another name, or write to a new directory with a new"
+                " checkpoint.",
+            )
+
+
+@rule("OUT007", "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding")
+def binary_layout(c: Comparison) -> Iterator[Verdict]:
+    """Spark's to_avro and to_protobuf write bytes without names.
+
+    A reader that takes them apart with the old schema fails, or reads fields as others.
+    """
+    old, new = c.before.sink, c.after.sink
+    if old is None or new is None or not same_place(old, new):
+        return
+    packed = {p.column: p for p in new.payloads}
+    for was in old.payloads:
+        now = packed.get(was.column)
+        if now is None or was.writer != now.writer or was.writer not in _BINARY:
+            continue
+        if was.declared == now.declared and _layout(was.schema) == _layout(now.schema):
+            continue
+        yield Verdict(
+            outcome=Outcome.RESUMES,
+            state_effect=_effect(c),
+            where=_where(c),
+            before=was.declared or _described(was.schema),
+            after=now.declared or _described(now.schema),
+            because=f"What {was.writer} writes into {was.column} changed.",
+            rollback=Rollback.SAFE,
+            remedy="Let readers have the new schema first, or write to a new topic.",
+        )
+
+
+def _of(c: Comparison, kind: OutputChangeKind) -> Iterator[OutputChange]:
+    return (x for x in output_changes(c.before, c.after) if x.kind is kind)
+
+
+def _resumes(c: Comparison, change: OutputChange, because: str, remedy: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=_effect(c),
+        where=_where(c),
+        before=change.before,
+        after=change.after,
+        because=because[:1].upper() + because[1:],
+        remedy=remedy,
+    )
+
+
+def _effect(c: Comparison) -> StateEffect:
+    return StateEffect.EXACT if c.is_stateful else StateEffect.NONE
+
+
+def _one_format(c: Comparison, wanted: str) -> tuple[Schema, Schema] | None:
+    """Return both schemas where the sink goes on in one directory in a format; `file` is any."""
+    old, new = c.before.sink, c.after.sink
+    if old is None or new is None or old.schema is None or new.schema is None:
+        return None
+    formats = {(s.format or "").lower() for s in (old, new)}
+    if wanted not in formats or not formats <= {"file", wanted}:
+        return None
+    if not _target(old) or not _target(new) or not same_place(old, new):
+        return None
+    return _in_files(old), _in_files(new)
+
+
+def _target(sink: Sink) -> str | None:
+    return sink.target or sink.options.get("path")
+
+
+def _in_files(sink: Sink) -> Schema:
+    """Return the columns that stand in the files: those of the paths do not."""
+    assert sink.schema is not None
+    by = set(sink.partition_by or ())
+    return Schema(tuple(f for f in sink.schema.fields if f.name not in by))
+
+
+def _unreadable(was: Field, now: Field) -> bool:
+    """Whether one is text and the other a whole number: measured to fail whoever reads them."""
+    kinds = [was.type, now.type]
+    return "string" in kinds and any(isinstance(k, str) and k in _NUMBERS for k in kinds)
+
+
+def _layout(schema: Schema | None) -> list[tuple[str, str]] | None:
+    return None if schema is None else [(f.name, str(f.type)) for f in schema.fields]
+
+
+def _described(schema: Schema | None) -> str | None:
+    return None if schema is None else schema.describe()
+
+
+def _where(c: Comparison) -> Where:
+    return Where(
+        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
+    )
