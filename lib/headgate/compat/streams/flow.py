@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -48,13 +48,26 @@ class Flow:
     def above(self) -> Mapping[Key, tuple[Key, ...]]:
         """What feeds each processor."""
         found = {k: [(k[0], n) for n in p.predecessors] for k, p in self.nodes.items()}
+        topologies = {k[0] for k in self.nodes}
         for repartition in self.app.repartitions:
-            for topology in {k[0] for k in self.nodes}:
+            for topology in topologies:
                 sinks = [(topology, s) for s in repartition.sinks if (topology, s) in self.nodes]
                 for source in repartition.sources:
                     if (topology, source) in found:
                         found[topology, source].extend(sinks)
         return {k: tuple(n for n in names if n in self.nodes) for k, names in found.items()}
+
+    @cached_property
+    def named(self) -> Mapping[str, tuple[Key, ...]]:
+        """The processors of each name: one for each named topology that has it."""
+        found: dict[str, list[Key]] = {}
+        for key in self.nodes:
+            found.setdefault(key[1], []).append(key)
+        return {name: tuple(keys) for name, keys in found.items()}
+
+    def all_named(self, names: Iterable[str]) -> list[Key]:
+        """Return the processors of these names."""
+        return [k for name in names for k in self.named.get(name, ())]
 
     @cached_property
     def below(self) -> Mapping[Key, tuple[Key, ...]]:
@@ -97,6 +110,25 @@ class Flow:
             if t.processor in by_name:
                 found[by_name[t.processor]] = frozenset({t.topic or f"{t.extractor}()"})
         return found
+
+    @cached_property
+    def senses(self) -> Mapping[str, tuple[tuple[int, ...], frozenset[str]]]:
+        """By repartition: what is made of its records, and which inputs they come from."""
+        return {
+            r.name: (
+                tuple(sorted(self.ways_down[k] for k in self.all_named(r.sources))),
+                frozenset[str]().union(*(self.inputs[k] for k in self.all_named(r.sinks))),
+            )
+            for r in self.app.repartitions
+        }
+
+    @cached_property
+    def stores(self) -> Mapping[str, tuple[StreamsStore, ...]]:
+        """The stores of each name: one for each named topology that has it."""
+        found: dict[str, list[StreamsStore]] = {}
+        for store in self.app.stores:
+            found.setdefault(store.name, []).append(store)
+        return {name: tuple(stores) for name, stores in found.items()}
 
     def word(self, key: Key) -> str:
         """What a processor does; by its own name where the names don't tell."""

@@ -39,7 +39,7 @@ def is_explicit(flow: Flow, repartition: Repartition) -> bool:
     """
     if repartition.kind is not InternalKind.REPARTITION:
         return False
-    return not any(_key_changed(flow, k) for k in _ends(flow, repartition.sinks))
+    return not any(_key_changed(flow, k) for k in flow.all_named(repartition.sinks))
 
 
 def _key_changed(flow: Flow, sink: Key) -> bool:
@@ -57,17 +57,13 @@ def _key_changed(flow: Flow, sink: Key) -> bool:
     return False
 
 
-def _ends(flow: Flow, names: tuple[str, ...]) -> Iterator[Key]:
-    yield from (k for k in flow.nodes if k[1] in names)
-
-
-def counts(flow: Flow, pinned: Mapping[str, int]) -> Counts:
-    """Return the numbers for the inputs that the version's evidence names.
+def counts(flow: Flow, inputs: Mapping[str, int], pinned: Mapping[str, int]) -> Counts:
+    """Return the numbers for inputs with these partitions.
 
     `pinned` are repartition topics by their names on the cluster, with the number that the code
     sets. Topics whose number can't be told are left out.
     """
-    work = _Counting(flow, dict(pinned))
+    work = _Counting(flow, inputs, pinned)
     work.repartitions()
     unequal = tuple(work.copartition())
     work.changelogs()
@@ -75,10 +71,10 @@ def counts(flow: Flow, pinned: Mapping[str, int]) -> Counts:
 
 
 class _Counting:
-    def __init__(self, flow: Flow, pinned: dict[str, int]) -> None:
+    def __init__(self, flow: Flow, inputs: Mapping[str, int], pinned: Mapping[str, int]) -> None:
         self.flow = flow
         self.pinned = pinned
-        self.found: dict[str, int] = {**flow.app.inputs, **pinned}
+        self.found: dict[str, int] = {**inputs, **pinned}
         self.reads: dict[int, set[str]] = {}
         for s in flow.app.sources:
             self.reads.setdefault(s.subtopology or 0, set()).update(s.topics)
@@ -136,13 +132,13 @@ def joined_topics(flow: Flow) -> tuple[frozenset[str], ...]:
     """
     topics = {k: flow.ends.get(k, frozenset()) for k in flow.nodes}
     for r in flow.app.repartitions:
-        topics.update((k, frozenset({r.topic})) for k in _ends(flow, r.sources))
-    found: list[frozenset[str]] = []
+        topics.update((k, frozenset({r.topic})) for k in flow.all_named(r.sources))
+    found: dict[frozenset[str], None] = {}
     for key, node in flow.nodes.items():
         if node.operator in _JOINS or node.operator == "cogroup_merge":
             group = frozenset[str]().union(*(_read_for(flow, k, topics) for k in _sides(flow, key)))
-            if len(group) > 1 and group not in found:
-                found.append(group)
+            if len(group) > 1:
+                found[group] = None
     return tuple(found)
 
 
@@ -150,8 +146,8 @@ def _sides(flow: Flow, join: Key) -> Iterator[Key]:
     """Yield what is joined: the operators above, and the writers of the stores that it reads."""
     yield from flow.above[join]
     for name in flow.nodes[join].stores:
-        for store in flow.app.stores:
-            if store.name == name and not store.is_global:
+        for store in flow.stores.get(name, ()):
+            if not store.is_global:
                 yield flow.users(store)[0]
 
 

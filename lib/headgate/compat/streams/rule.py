@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from headgate.compat.report import Finding
 from headgate.compat.rule import Verdict, reason_of
 from headgate.compat.streams.flow import Flow, Numbers
 from headgate.compat.streams.pairs import StorePair, pair_stores
+from headgate.compat.streams.partitions import Counts, counts, is_explicit
 from headgate.model.cluster import Cluster, Group
 from headgate.model.streams import InternalTopic, StreamsApplication, StreamsStore
 from headgate.model.version import Version
@@ -50,6 +51,56 @@ class StreamsComparison:
     def flow_after(self) -> Flow:
         """The new version's graph."""
         return Flow(self.new, self._numbers)
+
+    @cached_property
+    def inputs(self) -> Mapping[str, int]:
+        """Partitions of the inputs as they are when the new version starts."""
+        read = {t for s in self.new.sources for t in s.topics}
+        here = self.cluster.topics if self.cluster else {}
+        asked = {t: len(here[t].partitions) for t in read if t in here}
+        return {**self.old.inputs, **self.new.inputs, **asked}
+
+    @cached_property
+    def existing(self) -> Mapping[str, int]:
+        """Partitions of the internal topics that exist, as far as they are known."""
+        listed = {n: t.partitions for n, t in self.internal.items() if t.partitions}
+        topics = self.cluster.topics if self.cluster else {}
+        wanted = self.new.expected_topics() if topics else ()
+        return {**listed, **{n: len(topics[n].partitions) for n in wanted if n in topics}}
+
+    @cached_property
+    def pinned(self) -> Mapping[str, int]:
+        """Repartition topics whose number the code sets, with what they have.
+
+        Known where the streams group says so, where the number is not what the inputs gave, and
+        assumed where a repartition that no changed key needs was asked for.
+        """
+        old = {r.topic for r in self.old.repartitions}
+        said = {
+            t.name
+            for s in self.old.group_topology or ()
+            for t in s.repartition_sources
+            if t.partitions
+        }
+        found: dict[str, int] = {}
+        for r in self.new.repartitions:
+            number = self.existing.get(r.topic)
+            if number is None or r.topic not in old:
+                continue
+            other = self.derived.topics.get(r.topic, number) != number
+            if r.topic in said or other or is_explicit(self.flow_after, r):
+                found[r.topic] = number
+        return found
+
+    @cached_property
+    def derived(self) -> Counts:
+        """Partitions and tasks that the old version's inputs give."""
+        return counts(self.flow_before, self.old.inputs, {})
+
+    @cached_property
+    def expected(self) -> Counts:
+        """Partitions and tasks that the new version expects, with the inputs as they are now."""
+        return counts(self.flow_after, self.inputs, self.pinned)
 
     @cached_property
     def stores(self) -> tuple[StorePair, ...]:

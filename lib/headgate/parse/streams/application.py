@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headgate.model.streams import (
@@ -45,15 +45,18 @@ def application(
 ) -> StreamsApplication:
     """Return the facts; the description may be empty."""
     names = Names(config.values.get("application.id") or None)
+    partitions = {t.name: t.partitions for t in reversed(internal or ())}
     sources = tuple(_sources(description, drawn))
     topics = [t for s in sources for t in s.topics]
     return StreamsApplication(
         application_id=names.application_id,
         described=not description.is_empty,
         topologies=description.topologies,
-        processors=tuple(_processor(n, drawn) for n in _ordered(description.nodes)),
+        processors=tuple(_processors(description, drawn)),
         stores=tuple(_stores(drawn, names, _reused(description, drawn, config))),
-        repartitions=tuple(_repartition(j, drawn, names, internal) for j in _sorted(drawn.joints)),
+        repartitions=tuple(
+            _repartition(j, drawn, names, partitions) for j in _sorted(drawn.joints)
+        ),
         sources=sources,
         sinks=tuple(_sinks(description, drawn)),
         internal=internal,
@@ -82,13 +85,19 @@ def _number(name: str) -> int:
     return -1 if found is None else found
 
 
-def _processor(node: DescribedNode, drawn: Drawn) -> StreamsProcessor:
-    around = drawn.around
+def _processors(description: Description, drawn: Drawn) -> Iterable[StreamsProcessor]:
     joint = {n.key for j in drawn.joints for n in (*j.sinks, *j.sources)}
+    for node in _ordered(description.nodes):
+        word = "repartition" if node.key in joint else drawn.operators[node.key]
+        yield _processor(node, word, drawn)
+
+
+def _processor(node: DescribedNode, operator: str, drawn: Drawn) -> StreamsProcessor:
+    around = drawn.around
     return StreamsProcessor(
         name=node.name,
         kind=node.kind,
-        operator="repartition" if node.key in joint else drawn.operators[node.key],
+        operator=operator,
         subtopology=node.subtopology,
         number=number_of(node.name),
         stores=tuple(sorted(node.stores)),
@@ -144,16 +153,15 @@ def _sorted(found: Iterable[Joint]) -> list[Joint]:
 
 
 def _repartition(
-    joint: Joint, drawn: Drawn, names: Names, internal: tuple[InternalTopic, ...] | None
+    joint: Joint, drawn: Drawn, names: Names, partitions: Mapping[str, int | None]
 ) -> Repartition:
     topic = names.topic(joint.topic, joint.topology)
-    on_cluster = next((t for t in internal or () if t.name == topic), None)
     return Repartition(
         name=joint.topic,
         topic=topic,
         kind=joint.kind,
         number=number_of(joint.topic),
-        partitions=on_cluster.partitions if on_cluster else None,
+        partitions=partitions.get(topic),
         sinks=tuple(sorted(n.name for n in joint.sinks)),
         sources=tuple(sorted(n.name for n in joint.sources)),
         writes_from=tuple(sorted({n.subtopology for n in joint.sinks})),

@@ -16,7 +16,7 @@ from typing import Any
 from headgate.parse.streams.described import DescribedNode, Description, Key
 from headgate.parse.streams.lines import Line, lines
 from headgate.parse.streams.links import Arrow, linked
-from headgate.parse.streams.node_text import KINDS, is_complete, read_node, split_arrows
+from headgate.parse.streams.node_text import KINDS, NodeText, read_node, split_arrows
 
 _NUMBER = re.compile(r"(?P<number>\d{1,9})(?P<rest>.*)", re.S)
 _GLOBAL = re.compile(
@@ -159,9 +159,10 @@ class _Reader:
             return False
         parts.append(line.raw)
         text = "\n".join(parts)
-        if is_complete(str(first.key), text):
+        found = read_node(str(first.key), text)
+        if found is not None and found.is_whole:
             self.pending = None
-            self._node(first, text)
+            self._node(first, found)
         elif len(parts) > _LONGEST:
             self._cut()
         return True
@@ -170,9 +171,10 @@ class _Reader:
         """Read what there is of a node whose text ends too early."""
         assert self.pending is not None
         (first, parts), self.pending = self.pending, None
-        if read_node(str(first.key), parts[0]) is not None:
+        found = read_node(str(first.key), parts[0])
+        if found is not None:
             self.draft.warnings.append(f"line {first.number} is cut: {_shown(parts[0])}")
-            self._node(first, parts[0])
+            self._node(first, found)
         elif not first.is_prefixed or self.draft.nodes:
             what = KINDS[str(first.key)]
             self.draft.warnings.append(
@@ -235,14 +237,13 @@ class _Reader:
         return True
 
     def _begin(self, line: Line) -> None:
-        if is_complete(str(line.key), line.rest):
-            self._node(line, line.rest)
+        found = read_node(str(line.key), line.rest)
+        if found is not None and found.is_whole:
+            self._node(line, found)
         else:
             self.pending = (line, [line.rest])
 
-    def _node(self, line: Line, text: str) -> None:
-        found = read_node(str(line.key), text)
-        assert found is not None
+    def _node(self, line: Line, found: NodeText) -> None:
         node = DescribedNode(
             kind=KINDS[str(line.key)],
             name=found.name,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _PREFIXES = "KSTREAM|KTABLE|COGROUPKSTREAM"
 _COUNTED = re.compile(rf"(?P<word>(?:{_PREFIXES})-[A-Z-]+?)-(?P<number>\d{{10}})(?P<rest>.*)", re.S)
@@ -91,6 +92,8 @@ PARTS: tuple[tuple[str, str], ...] = (
 """Endings that Kafka Streams puts behind a name that the code gave, and the part they mean."""
 _COGROUP_PART = re.compile(r"-cogroup-agg-\d+$")
 
+_MOST_NAMES = 1 << 16
+"""How many names are remembered: each is asked for about ten times while a version is read."""
 STORES: tuple[tuple[str, str], ...] = (
     ("KSTREAM-AGGREGATE-STATE-STORE", "aggregate"),
     ("KSTREAM-REDUCE-STATE-STORE", "reduce"),
@@ -111,12 +114,14 @@ class Generated:
     rest: str = ""
 
 
+@lru_cache(_MOST_NAMES)
 def generated(name: str) -> Generated | None:
     """Return the parts of a generated name, None where the code gave it."""
     match = _COUNTED.fullmatch(name)
     return Generated(match["word"], int(match["number"]), match["rest"]) if match else None
 
 
+@lru_cache(_MOST_NAMES)
 def number_of(name: str) -> int | None:
     """Return the counter in a generated name of a processor, store or repartition topic."""
     if found := generated(name):
@@ -125,6 +130,7 @@ def number_of(name: str) -> int | None:
     return int(match["number"]) if match else None
 
 
+@lru_cache(_MOST_NAMES)
 def operator_of(name: str) -> str | None:
     """Return the operator that a name tells by itself, None where it tells none."""
     if found := generated(name):

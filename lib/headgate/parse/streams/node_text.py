@@ -46,12 +46,6 @@ def read_node(key: str, text: str) -> NodeText | None:
     return NodeText(name, _facts(key, mark, value, bool(arrows)), arrows, is_whole)
 
 
-def is_complete(key: str, text: str) -> bool:
-    """Whether a node's text needs no further line."""
-    found = read_node(key, text)
-    return found is not None and found.is_whole
-
-
 def _without_arrows(key: str, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Split off the arrows that old releases print on the node's own line."""
     first = min((i for m in _MARKS[key] if (i := text.find(m)) >= 0), default=-1)

@@ -52,6 +52,7 @@ RULES: tuple[StreamsRule, ...] = (
     keys.values_made_elsewhere,
     repartitions.repartition_moved,
     repartitions.repartition_merged,
+    repartitions.repartition_exchanged,
     inputs.input_replaced,
     inputs.input_added,
     inputs.input_removed,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow
-from headgate.compat.streams.partitions import Counts, counts, is_explicit
 from headgate.compat.streams.rule import (
     STREAMS_EXCEPTION,
     TOPOLOGY_EXCEPTION,
@@ -24,62 +21,12 @@ _BACK = (
 )
 
 
-def expected(c: StreamsComparison) -> Counts:
-    """Return what the new version expects, with the inputs as they are now."""
-    return counts(_with_inputs(c), pinned(c))
-
-
-def _with_inputs(c: StreamsComparison) -> Flow:
-    inputs = {**c.old.inputs, **c.new.inputs, **_on_cluster(c)}
-    return Flow(replace(c.new, inputs=inputs))
-
-
-def _on_cluster(c: StreamsComparison) -> dict[str, int]:
-    read = {t for s in c.new.sources for t in s.topics}
-    topics = c.cluster.topics if c.cluster else {}
-    return {t: len(topics[t].partitions) for t in read if t in topics}
-
-
-def pinned(c: StreamsComparison) -> dict[str, int]:
-    """Return repartition topics whose number the code sets, with what they have.
-
-    Known where the streams group says so, where the number is not what the inputs gave, and
-    assumed where a repartition that no changed key needs was asked for.
-    """
-    derived = counts(c.flow_before, {}).topics
-    here = existing(c)
-    old = {r.topic: r for r in c.old.repartitions}
-    said = {
-        t.name: t.partitions
-        for s in c.old.group_topology or ()
-        for t in s.repartition_sources
-        if t.partitions
-    }
-    found: dict[str, int] = {}
-    for r in c.new.repartitions:
-        number = here.get(r.topic)
-        if number is None or r.topic not in old:
-            continue
-        other = derived.get(r.topic, number) != number
-        if r.topic in said or other or is_explicit(c.flow_after, r):
-            found[r.topic] = number
-    return found
-
-
-def existing(c: StreamsComparison) -> Mapping[str, int]:
-    """Return the internal topics that exist, with their partitions."""
-    listed = {n: t.partitions for n, t in c.internal.items() if t.partitions}
-    wanted = c.new.expected_topics()
-    topics = c.cluster.topics if c.cluster else {}
-    return {**listed, **{n: len(topics[n].partitions) for n in wanted if n in topics}}
-
-
 @streams_rule("KST030")
 def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
     """Repartition topics and changelogs get their partitions from the inputs once, when they are
     created. At every start the group's leader computes the number anew and refuses to run where an
     existing internal topic has another one."""
-    should, here = expected(c).topics, existing(c)
+    should, here = c.expected.topics, c.existing
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
     nodes |= {r.topic: r.node for r in c.new.repartitions}
     was = {s.changelog: s.node for s in c.old.stores} | {
@@ -108,7 +55,7 @@ def joined_inputs_differ(c: StreamsComparison) -> Iterator[Verdict]:
     application has repartition topics; without any it starts, and records whose key is in another
     partition on the other side never meet."""
     checked = c.new.protocol == "streams" or bool(c.new.repartitions)
-    for group in expected(c).unequal:
+    for group in c.expected.unequal:
         listed = ", ".join(f"{t} has {n}" for t, n in sorted(group.items()))
         yield Verdict(
             outcome=Outcome.REFUSES if checked else Outcome.SILENTLY_WRONG,
@@ -131,28 +78,24 @@ def input_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
     """With another number of partitions new records of a key go to another partition than the old
     ones. Where no internal topic depends on the number the application starts; state in front of
     which a repartition with a number of its own stands is not touched."""
-    changed = {
-        t: (n, now)
-        for t, n in c.old.inputs.items()
-        if (now := _with_inputs(c).app.inputs.get(t, n)) != n
-    }
+    changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
+    assumed = _assumed(c) if changed else ""
+    readers = [{t: s.node for s in reversed(a.sources) for t in s.topics} for a in (c.old, c.new)]
     for topic, (was, now) in sorted(changed.items()):
-        nodes = [
-            next((s.node for s in app.sources if topic in s.topics), None) for app in (c.old, c.new)
-        ]
+        nodes = [read.get(topic) for read in readers]
         yield Verdict(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
             where=Where(*nodes),
             before=was,
             after=now,
-            because=f"{topic} had {was} partitions and has {now}.{_assumed(c)}",
+            because=f"{topic} had {was} partitions and has {now}.{assumed}",
             remedy="Expect records of one key out of order where both partitions are read at once.",
         )
 
 
 def _assumed(c: StreamsComparison) -> str:
-    named = [r.name for r in c.new.repartitions if r.topic in pinned(c)]
+    named = [r.name for r in c.new.repartitions if r.topic in c.pinned]
     if not named:
         return ""
     return (
@@ -166,7 +109,7 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[Verdict]:
     """State without a changelog of its own has no number of partitions that could be refused: the
     application starts, new records of a key go to another task, and that task has none of the
     rows."""
-    was, now = counts(c.flow_before, {}).tasks, expected(c).tasks
+    was, now = c.derived.tasks, c.expected.tasks
     for pair, old, new in kept(c):
         tasks = was.get(old.subtopology or 0), now.get(new.subtopology or 0)
         bare = c.unlogged(old) or (old.restored_from and new.restored_from)

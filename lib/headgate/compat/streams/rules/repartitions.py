@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow, Key
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
 from headgate.compat.streams.rules.keys import kept
 from headgate.model.streams import Repartition
@@ -22,15 +21,11 @@ def repartition_moved(c: StreamsComparison) -> Iterator[Verdict]:
     """Records on their way between sub-topologies wait in the repartition topic, which is found by
     its exact name. Under another name the new version reads another topic, and what still waits in
     the old one is never processed, although the input offsets say that it was."""
-    for old in c.old.repartitions:
-        if any(r.name == old.name for r in c.new.repartitions):
-            continue
-        now = _moved_to(c, old)
-        if now is None and not _reader_lives_on(c, old):
-            continue
-        if now is None and _merged(c, old):
-            continue
-        yield _in_flight(c, old, now)
+    places = _Places(c)
+    for old in places.gone:
+        now = places.moved_to(old)
+        if now is not None or (places.reader_lives_on(old) and not places.merged(old)):
+            yield _in_flight(c, old, now)
 
 
 def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> Verdict:
@@ -66,38 +61,72 @@ def _waiting(c: StreamsComparison, old: Repartition) -> int | None:
     return None
 
 
-def _moved_to(c: StreamsComparison, old: Repartition) -> Repartition | None:
-    """Return the new repartition that does what the old one did, None where there is none."""
-    known = {r.name for r in c.old.repartitions}
-    free = [r for r in c.new.repartitions if r.name not in known and r.kind is old.kind]
-    was = _sense(c.flow_before, old)
-    by_down = [r for r in free if _sense(c.flow_after, r)[0] == was[0]]
-    return next((r for r in by_down or free if _sense(c.flow_after, r)[1] == was[1]), None)
+class _Places:
+    """Where the repartition topics of the old version went, each looked up but once."""
+
+    def __init__(self, c: StreamsComparison) -> None:
+        self.was, self.now = c.flow_before.senses, c.flow_after.senses
+        known = {r.name for r in c.old.repartitions}
+        left = {r.name for r in c.new.repartitions}
+        self.gone = [r for r in c.old.repartitions if r.name not in left]
+        self.shared = {n for r in c.new.repartitions if r.name in known for n in r.reads_into}
+        self.behind: dict[int | None, set[int | None]] = {}
+        for _, was, now in kept(c):
+            self.behind.setdefault(was.subtopology, set()).add(now.subtopology)
+        self.by_down: dict[Hashable, list[Repartition]] = {}
+        self.by_inputs: dict[Hashable, Repartition] = {}
+        for r in c.new.repartitions:
+            if r.name not in known:
+                down, inputs = self.now[r.name]
+                self.by_down.setdefault((r.kind, down), []).append(r)
+                self.by_inputs.setdefault((r.kind, inputs), r)
+
+    def moved_to(self, old: Repartition) -> Repartition | None:
+        """Return the new repartition that does what the old one did, None where there is none."""
+        down, inputs = self.was[old.name]
+        if likely := self.by_down.get((old.kind, down)):
+            return next((r for r in likely if self.now[r.name][1] == inputs), None)
+        return self.by_inputs.get((old.kind, inputs))
+
+    def reader_lives_on(self, old: Repartition) -> bool:
+        """Say whether a store behind it goes on."""
+        return any(n in self.behind for n in old.reads_into)
+
+    def merged(self, old: Repartition) -> bool:
+        """Say whether all stores behind it now read another repartition that was there before."""
+        behind = set[int | None]().union(*(self.behind.get(n, ()) for n in old.reads_into))
+        return bool(behind) and behind <= self.shared
 
 
-def _sense(flow: Flow, r: Repartition) -> tuple[list[int], frozenset[str]]:
-    """Return what is made of its records, and which inputs they come from."""
-    sources, sinks = _keys(flow, r.sources), _keys(flow, r.sinks)
-    return (
-        sorted(flow.ways_down[k] for k in sources),
-        frozenset[str]().union(*(flow.inputs[k] for k in sinks)),
-    )
-
-
-def _keys(flow: Flow, names: tuple[str, ...]) -> list[Key]:
-    return [k for k in flow.nodes if k[1] in names]
-
-
-def _reader_lives_on(c: StreamsComparison, old: Repartition) -> bool:
-    return any(was.subtopology in old.reads_into for _, was, _ in kept(c))
-
-
-def _merged(c: StreamsComparison, old: Repartition) -> bool:
-    """Say whether all stores behind it now read another repartition that was there before."""
-    known = {r.name for r in c.old.repartitions}
-    shared = {n for r in c.new.repartitions if r.name in known for n in r.reads_into}
-    behind = [now for _, was, now in kept(c) if was.subtopology in old.reads_into]
-    return bool(behind) and all(now.subtopology in shared for now in behind)
+@streams_rule("KST022")
+def repartition_exchanged(c: StreamsComparison) -> Iterator[Verdict]:
+    """Two repartition topics changed places: each name is now written and read by the other's
+    operators. What still waits in one is processed as if it were the other's, under keys that it
+    was not given for."""
+    was, now = c.flow_before.senses, c.flow_after.senses
+    both = {r.name: r for r in c.new.repartitions if r.name in was}
+    at: dict[Hashable, str] = {now[name]: name for name in reversed(both)}
+    for old in c.old.repartitions:
+        here = both.get(old.name)
+        place = at.get(was[old.name])
+        if here is None or place is None or was[old.name] == now[old.name]:
+            continue
+        waiting = _waiting(c, old)
+        yield Verdict(
+            outcome={0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(
+                waiting, Outcome.SILENTLY_WRONG
+            ),
+            state_effect=StateEffect.EXACT if waiting == 0 else StateEffect.MIXED,
+            where=Where(old.node, here.node),
+            before=old.name,
+            after=place,
+            because=f"What {old.name} was for is done by {place} now.",
+            question=f"Is everything in {old.topic} processed when the old version stops?"
+            if waiting is None
+            else None,
+            remedy=_DRAIN.format(topic=old.topic),
+            scenario="offline-upgrade",
+        )
 
 
 @streams_rule("KST021")
@@ -105,9 +134,9 @@ def repartition_merged(c: StreamsComparison) -> Iterator[Verdict]:
     """Optimisation reads one repartition topic for several operators. The topic that is spared is
     left behind on the cluster; the operators go on with the other one from its committed offsets,
     provided that the spared one was read to its end."""
-    for old in c.old.repartitions:
-        gone = not any(r.name == old.name for r in c.new.repartitions)
-        if gone and _moved_to(c, old) is None and _merged(c, old):
+    places = _Places(c)
+    for old in places.gone:
+        if places.moved_to(old) is None and places.merged(old):
             waiting = _waiting(c, old)
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
