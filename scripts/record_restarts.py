@@ -34,7 +34,7 @@ from headgate.gateway.broker import running_broker  # noqa: E402
 from headgate.jobs.used_functions import watch_functions  # noqa: E402
 from headgate.local.jars import spark_jars  # noqa: E402
 
-SCRATCH = Path("/tmp/headgate-restarts")
+SCRATCH = Path(os.environ.get("RESTARTS_SCRATCH", "/tmp/headgate-restarts"))
 _LAUNCH = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -61,7 +61,7 @@ def main() -> None:
     for package in (definitions, recorder, *MODULES):
         cloudpickle.register_pickle_by_value(package)
     cases = [CASES[name] for name in (wanted or GROUPS[into.name])]
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with ExitStack() as stack:
         broker = ""
         if any(c.topics for c in cases):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -121,19 +122,19 @@ def scaled(factor: int) -> Build:
 changed("two_argument", "Scaled(1) -> Scaled(10)", scaled(1), scaled(10))
 changed("two_unchanged", "nothing", kept(N), kept(N))
 # Rows for pandas, other operators.
-changed("two_pandas_to_rows", "pandas -> rows", kept(N), kept(N, rows_of="rows"), **SEEN)
-changed("two_rows_to_pandas", "rows -> pandas", kept(N, rows_of="rows"), kept(N), **SEEN)
+changed("two_pandas_to_rows", "pandas -> rows", kept(N, rows_of="pandas"), kept(N), **SEEN)
+changed("two_rows_to_pandas", "rows -> pandas", kept(N), kept(N, rows_of="pandas"), **SEEN)
 changed(
-    "two_rows_field_added",
-    "rows: c -> c, d",
-    kept(N, rows_of="rows"),
-    kept(value("n", "c long, d string"), rows_of="rows"),
+    "two_pandas_field_added",
+    "pandas: c -> c, d",
+    kept(N, rows_of="pandas"),
+    kept(value("n", "c long, d string"), rows_of="pandas"),
 )
 changed(
-    "two_rows_list_added",
-    "rows: n -> n, list m",
-    kept(N, rows_of="rows"),
-    kept(N, listed("m"), rows_of="rows"),
+    "two_pandas_list_added",
+    "pandas: n -> n, list m",
+    kept(N, rows_of="pandas"),
+    kept(N, listed("m"), rows_of="pandas"),
 )
 changed(
     "two_to_groups", "transformWithState -> applyInPandasWithState", kept(N), counted("k"), **SEEN
@@ -242,6 +243,7 @@ NO_WAIT, BY_CLOCK, BY_EVENT = (
 )
 
 
+@cache
 def waiting(clock: Any, *, sets: bool = True, state: str = "c long", field: int = 0) -> Build:
     """Count rows; a group that hears nothing is told as gone."""
 
@@ -272,7 +274,18 @@ def waiting(clock: Any, *, sets: bool = True, state: str = "c long", field: int 
 
 def groups(name: str, change: str, old: Build, new: Build, **facts: Any) -> None:
     """Register a restart of a function over groups with state."""
-    case(name, change, old, new, **{"settings": QUIET, "first": AT_ONCE, "telling": True, **facts})
+    case(
+        name,
+        change,
+        old,
+        new,
+        **{
+            "settings": QUIET,
+            "first": AT_ONCE,
+            "telling": True,
+            **facts,
+        },
+    )
 
 
 groups("gws_none_to_processing", "no timeout -> by clock", waiting(NO_WAIT), waiting(BY_CLOCK))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -77,6 +78,7 @@ def _grown(before: Any, name: str, kind: str, rows: Sequence[dict[str, Any]], fa
     return _as(kind, int(float(was or 0)) + factor * more)
 
 
+@cache
 def kept(
     *variables: Variable,
     key: str | Sequence[str] = "k",
@@ -84,7 +86,7 @@ def kept(
     time: str = "None",
     out: str = OUT,
     factor: int = 1,
-    rows_of: str = "pandas",
+    rows_of: str = "rows",
     wakes: bool = False,
     deletes: str = "",
     initial: Sequence[tuple[str, int]] | None = None,

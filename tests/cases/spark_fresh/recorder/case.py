@@ -85,8 +85,9 @@ class Case:
     (the body of a function, the variables of a processor). `keys` are the columns by which the
     last row of each key is compared, where batches can't be cut at the same place (Kafka).
     `reader` reads what the sink wrote, where that is no foreachBatch. `surgery` changes the
-    checkpoint between the versions. `telling` says that every row of the output shows the state
-    behind it: then equality with the replay decides, and the new data alone need not be run.
+    checkpoint between the versions. `telling` says that every row of the output
+    shows the state behind it: then a reader judges by the rows, no control is run, and cases whose
+    old versions are one object share what it has left.
     """
 
     name: str
