@@ -29,7 +29,13 @@ def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
 
 
 def _has_types(version: Version) -> bool:
-    return not version.evidence or any(e.kind in _TYPED for e in version.evidence)
+    """Say whether the types of what is read are known; a version made by hand needs none."""
+    if not version.evidence:
+        return True
+    told = [s.column_types for s in version.sources or ()]
+    return any(e.kind in _TYPED for e in version.evidence) and all(
+        types is not None and None not in types for types in told
+    )
 
 
 def _core(operator: StatefulOperator | None) -> tuple[Any, ...]:
@@ -40,4 +46,5 @@ def _core(operator: StatefulOperator | None) -> tuple[Any, ...]:
 
 
 def _columns(version: Version) -> list[Any]:
-    return [s.columns for s in version.sources or ()]
+    """Return names and types: one expression over a column of another type is another."""
+    return [(s.columns, s.column_types) for s in version.sources or ()]

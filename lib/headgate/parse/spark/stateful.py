@@ -42,12 +42,19 @@ JOIN_STORES = (
     "right-keyToNumValues",
     "right-keyWithIndexToValue",
 )
+_JOIN_STORES_BY_TIME = (
+    "left-keyWithTsToValues",
+    "left-tsWithKey",
+    "right-keyWithTsToValues",
+    "right-tsWithKey",
+)
 
 
 def stateful_operators(shape: Shape, mode: str | None) -> dict[str, StatefulOperator]:
     """Return the stateful operators by node id, in the order of Spark's ids.
 
-    `mode` is the query's output mode where it is known; in complete mode a limit keeps no state.
+    `mode` is the query's output mode where it is known; in complete mode a limit of what an
+    aggregate gives keeps no state.
     """
     found = [a for a in shape.anchors.values() if _is_stateful(a, shape, mode)]
     numbered = sorted(found, key=lambda a: _number(a))
@@ -64,13 +71,29 @@ def _is_stateful(anchor: Anchor, shape: Shape, mode: str | None) -> bool:
     relation = anchor.relation
     if relation is None or anchor.word not in STATEFUL:
         return False
-    if anchor.word == "limit" and (mode == "Complete" or (mode is None and _is_whole(anchor))):
+    if anchor.word == "limit" and _is_of_result(anchor, shape, mode):
         return False
     if anchor.word == "limit" and relation.state is None and relation.name == "GlobalLimit":
         return bool(relation.streaming) and shape.resolved.query.form not in PHYSICAL
     if "aggregate" in anchor.word and shape.resolved.query.form in PHYSICAL:
         return bool(relation.state)
     return bool(relation.state) or bool(relation.streaming)
+
+
+def _is_of_result(limit: Anchor, shape: Shape, mode: str | None) -> bool:
+    """Whether a limit cuts a whole result: one below every aggregate counts rows in any mode.
+
+    Source: `SparkStrategies.StreamingGlobalLimitStrategy`, `hasNoStreamingAgg`.
+    """
+    if mode != "Complete" and not (mode is None and _is_whole(limit)):
+        return False
+    waiting = list(limit.inputs)
+    while waiting:
+        below = shape.anchors[waiting.pop()]
+        if "aggregate" in below.word and below.relation and below.relation.streaming:
+            return True
+        waiting += below.inputs
+    return False
 
 
 def _is_whole(limit: Anchor) -> bool:
@@ -151,11 +174,11 @@ def _extra(relation: Relation, state: StateInfo, facts: Facts) -> dict[str, Any]
 def _stores(
     kind: OperatorKind, relation: Relation, state: StateInfo, node: str, number: int
 ) -> tuple[StateStore, ...]:
-    """Return the stores that the operator will have: a join four, unless its format is newer."""
+    """Return the stores that the operator will have: a join four, by the format of its state."""
     names: tuple[str, ...] = ("default",)
     # The third format keeps them as column families of one store, under the same names.
-    if kind is OperatorKind.STREAM_JOIN and state.format in (None, "1", "2", "3"):
-        names = JOIN_STORES
+    if kind is OperatorKind.STREAM_JOIN:
+        names = _JOIN_STORES_BY_TIME if state.format == "4" else JOIN_STORES
     if kind is OperatorKind.TRANSFORM_WITH_STATE:
         names = ("default",)
     return tuple(
