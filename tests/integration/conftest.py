@@ -59,9 +59,12 @@ class Team:
         log = self.folder / ".headgate" / "logs" / "worker.log"
         return log.read_text() if log.exists() else ""
 
-    def plan(self, pipeline: str, code: int = 0) -> tuple[Path, dict]:
+    def plan(
+        self, pipeline: str, *options: str, scenario: str = "from-scratch", code: int = 0
+    ) -> tuple[Path, dict]:
         file = self.folder / f"{pipeline}.plan.json"
-        return file, self.run("plan", "from-scratch", pipeline, "-o", str(file), code=code)
+        made = self.run("plan", scenario, pipeline, *options, "-o", str(file), code=code)
+        return file, made
 
 
 @pytest.fixture
@@ -100,11 +103,20 @@ class Groups:
     bootstrap: str
 
     def commit(self, group: str, offsets: dict[tuple[str, int], tuple[int, str]]) -> None:
-        from confluent_kafka import Consumer, TopicPartition
+        from confluent_kafka import Consumer, KafkaException, TopicPartition
 
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": group})
         parts = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
-        consumer.commit(offsets=parts, asynchronous=False)
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                consumer.commit(offsets=parts, asynchronous=False)
+                break
+            except KafkaException as error:
+                # A broker that has just come up has no coordinator, or is still loading it.
+                if not error.args[0].retriable() or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
         consumer.close()
 
     def committed(self, group: str) -> dict[tuple[str, int], tuple[int, str | None]]:

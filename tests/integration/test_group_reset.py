@@ -113,7 +113,7 @@ def test_what_moves_by_itself_makes_no_plan_stale(team, groups, billing, produce
 def test_a_changed_file_is_no_plan(team, billing):
     file, _ = team.plan("billing")
     document = json.loads(file.read_text())
-    document["steps"][2]["details"]["target"] = "end"
+    document["steps"][2]["details"]["target"]["place"] = "end"
     file.write_text(json.dumps(document))
     assert "changed" in team.run("apply", str(file), code=2)["error"]
     document["steps"] = document["steps"][:1]

@@ -8,6 +8,7 @@ from functools import cached_property
 from headgate.gateway import kafka_offsets
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.kafka_topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Registry
 
@@ -42,6 +43,10 @@ class KafkaWorld:
         """Return those of the topics that exist, with begin and end offsets."""
         wanted = list(names)
         return self.kafka.topics(wanted) if wanted else {}
+
+    def first_at(self, parts: Iterable[TopicPart], at: int) -> Mapping[TopicPart, int | None]:
+        """Return each partition's first offset at or after a time (Unix milliseconds)."""
+        return self.kafka.offsets_for_times(dict.fromkeys(parts, at))
 
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets."""

@@ -11,14 +11,13 @@ from headgate.model.version import Version
 from headgate.plan.answers import read_answers
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Answer, Asked, Scenario
-from headgate.plan.scenarios import from_scratch
+from headgate.plan.scenarios import from_point, from_scratch
 from headgate.plan.world import World
 
-SCENARIOS: dict[str, Scenario] = {s.name: s for s in (from_scratch.SCENARIO,)}
+SCENARIOS: dict[str, Scenario] = {s.name: s for s in (from_scratch.SCENARIO, from_point.SCENARIO)}
 
 # What the contract names and this release does not build yet.
 PLANNED = (
-    "from-point",
     "from-old-state",
     "carry-over",
     "historical-range",

@@ -34,6 +34,8 @@ class Option:
     `name` is that of the command line, without dashes before it. `ask` is the wizard's question,
     `help` one line for both. Of the options with the same `one_of` at most one is given.
     `metavar` is the form of the value, as in `TIME`; `engines` are those that it makes sense for.
+    The rows of a FILE are given as the values of the option `rows_of`: a plan holds what the file
+    said, and is not another one when the file is.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     one_of: str | None = None
+    rows_of: str | None = None
     required: bool = False
     engines: frozenset[Engine] = frozenset(Engine)
 

@@ -55,6 +55,14 @@ class World(Protocol):
     def topics(self, names: Iterable[str]) -> Mapping[str, Topic]:
         """Return those of the topics that exist, with begin and end offsets."""
 
+    def first_at(
+        self, parts: Iterable[tuple[str, int]], at: int
+    ) -> Mapping[tuple[str, int], int | None]:
+        """Return each partition's first offset at or after a time (Unix milliseconds).
+
+        None where there is no such record.
+        """
+
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets; one that can't be seen is not inactive."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
+from headgate.errors import ScenarioError
 from headgate.gateway.world import LiveWorld
+from headgate.plan.build import SCENARIOS
 from headgate.plan.plan import Plan
 from headgate.store import open_store
 from headgate.usecases.context import Context
@@ -18,10 +21,37 @@ def plan_scenario(
 ) -> Plan:
     """Return the plan, appliable or not; nothing is changed.
 
-    ScenarioError, NotFoundError (the pipeline) or UnreachableError (Kafka, the store).
+    Options that name a file are read here. ScenarioError (also of such a file), NotFoundError (the
+    pipeline) or UnreachableError (Kafka, the store).
     """
+    answers = _with_rows(scenario, options or {})
     with (
         closing(open_store(context.store_url)) as store,
         closing(LiveWorld(context.registry, context.home)) as world,
     ):
-        return fresh_plan(store, world, scenario, pipeline, options or {})
+        return fresh_plan(store, world, scenario, pipeline, answers)
+
+
+def _with_rows(scenario: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the rows of a file in the place of its name."""
+    answers = {name.replace("_", "-"): value for name, value in options.items()}
+    declared = SCENARIOS.get(scenario)
+    for option in declared.options if declared else ():
+        name = answers.get(option.name)
+        if option.rows_of is None or name is None:
+            continue
+        if option.rows_of in answers:
+            raise ScenarioError(
+                f"{scenario} takes only one of --{option.name} and --{option.rows_of}"
+            )
+        answers[option.rows_of] = _rows(answers.pop(option.name), option.name)
+    return answers
+
+
+def _rows(file: str, option: str) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise ScenarioError(f"--{option}: {file} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise ScenarioError(f"--{option}: {file} is no text in UTF-8") from None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -12,7 +12,11 @@ from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
+from headgate.plan.target import Target, TopicPart, find
 from headgate.plan.world import Effects, World
+
+# Of many partitions only the first are named in a sentence.
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +90,10 @@ class RecordOffsets(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsets(StepBase):
-    """Move every partition of a group to `target`; what was committed is journalled for the undo.
+    """Move partitions of a group to `target`; what was committed is journalled for the undo.
 
-    `offsets` is the preview; the real ones are read after the stop. `topics` maps a name to its
-    `id` and number of `partitions`. The only target so far is `beginning`.
+    `offsets` is the preview; the real ones are found after the stop. `topics` maps a name to its
+    `id` and number of `partitions`; of a topic that is in `only` just those partitions move.
     """
 
     action: ClassVar[str] = "reset_offsets"
@@ -98,19 +102,23 @@ class ResetOffsets(StepBase):
     moving: ClassVar[frozenset[str]] = frozenset({"offsets"})
     group: str
     group_type: str
-    target: str
+    target: Target
     topics: dict[str, dict[str, Any]]
+    only: dict[str, list[int]] = field(default_factory=dict)
     offsets: tuple[dict[str, Any], ...] = ()
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        count = sum(facts["partitions"] for facts in self.topics.values())
         names = ", ".join(sorted(self.topics))
-        return f"move {self.group} to the {self.target} of {count} partition(s) of {names}"
+        return (
+            f"move {self.group} to {self.target.describe()} on {len(self.parts)} partition(s)"
+            f" of {names}"
+        )
 
-    def details(self) -> dict[str, Any]:
-        """Return everything the step holds; each partition with topic, partition, from, to."""
-        return {**asdict(self), "offsets": list(self.offsets)}
+    @property
+    def parts(self) -> tuple[TopicPart, ...]:
+        """The partitions that move, or are left where the target says so."""
+        return chosen(self.topics, self.only)
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the group is not proven empty or a topic is not the planned one."""
@@ -118,13 +126,20 @@ class ResetOffsets(StepBase):
         check_topics(world, self.topics)
 
     def bind(self, effects: Effects) -> Was:
-        """Read what is committed now, and where the log begins now."""
+        """Read what is committed now, and find where each partition goes now."""
         before = committed(effects, self.group)
-        moves = [
-            {**asdict(Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=begin)))}
-            for (t, p), begin in begins(effects, self.topics).items()
-        ]
-        return {"moves": moves}
+        at = {part: commit.offset for part, commit in before.items()}
+        found = find(self.target, effects, effects.topics(self.topics), self.parts, at)
+        if found.refusals:
+            raise RefusedError("; ".join(found.refusals[:_SHOWN]))
+        for risk in found.risks[:_SHOWN]:
+            effects.note(risk)
+        return {
+            "moves": [
+                asdict(Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=to)))
+                for (t, p), to in found.to.items()
+            ]
+        }
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether every partition is where it was to go."""
@@ -140,16 +155,16 @@ class ResetOffsets(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put back what was committed; what was not committed is deleted again."""
+        moves = moves_of(was)
         back = RestoreOffsets(
             group=self.group,
             group_type=self.group_type,
-            topics=self.topics,
+            topics={name: self.topics[name] for name in sorted({m.topic for m in moves})},
             moves=tuple(
-                Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was)
-                for m in moves_of(was)
+                Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was) for m in moves
             ),
         )
-        return (back,)
+        return (back,) if moves else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,15 +269,15 @@ def _epoch(offset: GroupOffset) -> int | None:
     return offset.leader_epoch if known else None
 
 
-def begins(world: World, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """Return where each partition's log begins, in order; RefusedError where one can't be read."""
-    found: dict[tuple[str, int], int] = {}
-    for name, topic in sorted(world.topics(topics).items()):
-        for part in topic.partitions:
-            if part.begin is None:
-                raise RefusedError(f"where {name}[{part.number}] begins could not be read")
-            found[name, part.number] = part.begin
-    return found
+def chosen(
+    topics: Mapping[str, Mapping[str, Any]], only: Mapping[str, Iterable[int]]
+) -> tuple[TopicPart, ...]:
+    """Return the partitions that are meant, in order."""
+    return tuple(
+        (name, number)
+        for name, facts in sorted(topics.items())
+        for number in sorted(only.get(name, range(facts["partitions"])))
+    )
 
 
 def _all_there(world: World, group_id: str, moves: Iterable[Move]) -> bool:
@@ -293,7 +308,7 @@ def _prove(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:
         if now.get((m.topic, m.partition)) != m.to
     ]
     if wrong:
-        raise StepError(f"{group_id}: " + "; ".join(wrong[:5]))
+        raise StepError(f"{group_id}: " + "; ".join(wrong[:_SHOWN]))
 
 
 def _word(commit: Commit | None) -> str:

@@ -1,0 +1,54 @@
+"""Times and durations as people write them on the command line and in the wizard."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from headgate.errors import ScenarioError
+
+_ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)S)?)?", re.I)
+_SHORT = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I)
+_FORM = "2026-11-21T10:00:00Z"
+
+
+def moment(text: str, *, option: str) -> datetime:
+    """Return an ISO 8601 time in UTC; without a zone it is UTC, as for Kafka's own tools."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or "T" not in text.upper():
+        raise ScenarioError(f"--{option}: expected a time such as {_FORM}, found {text!r}")
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def duration(text: str, *, option: str) -> timedelta:
+    """Return an ISO 8601 duration (`P1DT2H`), or a short one (`1d2h`); ScenarioError otherwise."""
+    found = _ISO.fullmatch(text) or _SHORT.fullmatch(text)
+    parts = {k: int(v) for k, v in found.groupdict().items() if v} if found else {}
+    if not parts:
+        raise ScenarioError(
+            f"--{option}: expected a duration such as P1DT2H or 1d2h, found {text!r}"
+        )
+    return timedelta(
+        days=parts.get("d", 0),
+        hours=parts.get("h", 0),
+        minutes=parts.get("m", 0),
+        seconds=parts.get("s", 0),
+    )
+
+
+def iso(at: datetime) -> str:
+    """Return the time as `moment` reads it, to the millisecond."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds(at: datetime) -> int:
+    """Return the time as Kafka has it; without the rounding of floating seconds."""
+    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def from_milliseconds(at: int) -> datetime:
+    """Return the time that Kafka's milliseconds mean."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)

@@ -1,0 +1,199 @@
+"""From a point: begin again at a time, an offset, or where another group is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.version import Engine
+from headgate.plan.moment import duration, iso, milliseconds, moment
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenarios.move_group import Wish, move_group
+from headgate.plan.steps.offsets import committed
+from headgate.plan.target import Listed, Place, Silent, Target, read_rows
+
+_POINT = "point"
+_PLACES = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current": Place.CURRENT}
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
+    asked = _resolved(asked)
+    only = _only(asked.options.get("topic", ()))
+    topics = tuple(sorted(only))
+    target = _target(asked)
+    if target.place is Place.LISTED:
+        if topics:
+            raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
+        topics, only = _of_list(target.listed)
+    chosen = {name: numbers for name, numbers in only.items() if numbers}
+    return move_group(asked, Wish(target=target, topics=topics, only=chosen))
+
+
+def _resolved(asked: Asked) -> Asked:
+    options = dict(asked.options)
+    if (ago := options.pop("by-duration", None)) is not None:
+        at = datetime.now(UTC) - duration(ago, option="by-duration")
+        options["to-datetime"] = iso(at)
+    if (group := options.pop("from-group", None)) is not None:
+        options["to-offsets"] = [
+            f"{topic},{number},{commit.offset}"
+            for (topic, number), commit in sorted(committed(asked.world, group).items())
+        ]
+        if not options["to-offsets"]:
+            raise ScenarioError(f"--from-group: group {group} has no committed offset")
+    return replace(asked, options=options)
+
+
+def _target(asked: Asked) -> Target:
+    options = asked.options
+    for name, place in _PLACES.items():
+        if name in options:
+            return Target(place=place)
+    if (at := options.get("to-datetime")) is not None:
+        when = milliseconds(moment(at, option="to-datetime"))
+        silent = Silent(options.get("no-record", Silent.ASK))
+        return Target(place=Place.TIME, at=when, silent=silent)
+    if (offset := options.get("to-offset")) is not None:
+        return Target(place=Place.OFFSET, offset=offset)
+    if (by := options.get("shift-by")) is not None:
+        return Target(place=Place.SHIFT, by=by)
+    if (rows := options.get("to-offsets")) is not None:
+        return Target(place=Place.LISTED, listed=read_rows(rows, option="to-offsets"))
+    names = ", ".join(f"--{o.name}" for o in OPTIONS if o.one_of == _POINT)
+    raise ScenarioError(f"from-point needs a point: one of {names}")
+
+
+def _only(given: Iterable[str]) -> dict[str, list[int]]:
+    """Read `TOPIC` and `TOPIC:0,2`; a topic without numbers means all of its partitions."""
+    only: dict[str, list[int]] = {}
+    for text in given:
+        topic, colon, numbers = text.partition(":")
+        cells = [cell.strip() for cell in numbers.split(",")] if colon else []
+        if not topic or not all(c.isascii() and c.isdigit() for c in cells):
+            raise ScenarioError(f"--topic: expected TOPIC or TOPIC:0,2, found {text!r}")
+        only[topic] = sorted({*only.get(topic, []), *map(int, cells)})
+    return only
+
+
+def _of_list(listed: Iterable[Listed]) -> tuple[tuple[str, ...], dict[str, list[int]]]:
+    only: dict[str, Any] = {}
+    for row in listed:
+        only.setdefault(row.topic, []).append(row.partition)
+    return tuple(sorted(only)), only
+
+
+OPTIONS = (
+    Option(
+        name="to-datetime",
+        ask="From which time on?",
+        help="The first record at or after this time, in every partition; UTC unless it says so.",
+        metavar="TIME",
+        one_of=_POINT,
+    ),
+    Option(
+        name="by-duration",
+        ask="From how long ago?",
+        help="The same, for so long ago: PT2H, P1D or 1d2h.",
+        metavar="DURATION",
+        one_of=_POINT,
+    ),
+    Option(
+        name="shift-by",
+        ask="By how many records, back (-) or on?",
+        help="So many records from where each partition is; it ends at the log's ends.",
+        kind=Kind.NUMBER,
+        metavar="N",
+        one_of=_POINT,
+    ),
+    Option(
+        name="to-offset",
+        ask="To which offset?",
+        help="This offset in every partition; refused where a log does not hold it.",
+        kind=Kind.NUMBER,
+        metavar="N",
+        one_of=_POINT,
+    ),
+    Option(
+        name="to-earliest",
+        ask="To the beginning?",
+        help="The beginning of every partition.",
+        kind=Kind.FLAG,
+        one_of=_POINT,
+    ),
+    Option(
+        name="to-latest",
+        ask="To the end?",
+        help="The end of every partition: what waits there is skipped.",
+        kind=Kind.FLAG,
+        one_of=_POINT,
+    ),
+    Option(
+        name="to-current",
+        ask="Where it is?",
+        help="Where every partition is: only shows it, and proves that it can be read.",
+        kind=Kind.FLAG,
+        one_of=_POINT,
+    ),
+    Option(
+        name="to-offsets",
+        ask="To which offsets?",
+        help="A row for each partition; others stay as they are.",
+        kind=Kind.MANY,
+        metavar="TOPIC,PARTITION,OFFSET",
+        one_of=_POINT,
+    ),
+    Option(
+        name="from-file",
+        ask="From which file of offsets?",
+        help="A file with rows TOPIC,PARTITION,OFFSET, as Kafka's tools write it.",
+        kind=Kind.FILE,
+        metavar="FILE",
+        rows_of="to-offsets",
+        one_of=_POINT,
+    ),
+    Option(
+        name="from-group",
+        ask="Where is another group?",
+        help="Where this other group is now.",
+        metavar="GROUP",
+        one_of=_POINT,
+    ),
+    Option(
+        name="no-record",
+        ask="What of partitions without a record since?",
+        help="Where a partition has no record at or after the time: its end, or left as it is.",
+        kind=Kind.CHOICE,
+        choices=(Silent.END.value, Silent.LEAVE.value),
+    ),
+    Option(
+        name="topic",
+        ask="Only some topics or partitions?",
+        help="Only this topic, or only these partitions of it; again for more.",
+        kind=Kind.MANY,
+        metavar="TOPIC[:0,2]",
+    ),
+)
+
+SCENARIO = Scenario(
+    name="from-point",
+    title="From a point",
+    what="Begin again at a time, an offset, a file of offsets, or where another group is.",
+    build=build,
+    options=OPTIONS,
+    support={
+        Engine.CONSUMER_GROUP: SUPPORTED,
+        Engine.SPARK: refused(
+            "a query's position is in its checkpoint: this release does not begin a new one at"
+            " chosen offsets yet"
+        ),
+        Engine.KAFKA_STREAMS: refused(
+            "a Kafka Streams application also has internal topics and local state, which this"
+            " release does not reset yet: moving its offsets alone would count records twice"
+        ),
+    },
+)

@@ -1,0 +1,157 @@
+"""Move the committed offsets of a plain consumer group: what all its scenarios share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.model.cluster import Group, GroupType, Topic
+from headgate.model.registry import Pipeline
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.step import Step, active_reason
+from headgate.plan.steps import RecordOffsets, ResetOffsets
+from headgate.plan.steps.offsets import Commit, Move, chosen, committed
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.target import Found, Target, TopicPart, find
+
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Where to go, and with what: `only` limits topics to some partitions, `topics` the topics.
+
+    Without `topics` those with a committed offset move, and the registered ones.
+    """
+
+    target: Target
+    topics: tuple[str, ...] = ()
+    only: Mapping[str, list[int]] = field(default_factory=dict)
+
+
+def move_group(asked: Asked, wish: Wish) -> Plan:
+    """Return the plan: make sure that nobody is in the group, record, move, start again."""
+    pipeline, world = asked.pipeline, asked.world
+    assert pipeline.group is not None
+    group = world.group(pipeline.group)
+    positions = {key: c.offset for key, c in committed(world, group.id).items()}
+    wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
+    topics = world.topics(wanted)
+    facts = common.topic_facts(topics)
+    parts = chosen(facts, wish.only)
+    found = find(wish.target, world, topics, parts, positions)
+    reset = ResetOffsets(
+        group=group.id,
+        group_type=group.type.value,
+        target=wish.target,
+        topics=facts,
+        only=dict(wish.only),
+        offsets=tuple(_preview(parts, positions, found)),
+    )
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(pipeline, reset),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": group.id, "type": group.type.value},
+            "topics": facts,
+            "commands": common.command_facts(pipeline),
+        },
+        impact=_impact(topics, parts, positions, found),
+        risks=(*found.risks, *_risks(pipeline, topics, positions, found)),
+        refusals=tuple(_refusals(asked, group, wanted, topics, found)),
+        options=dict(asked.options),
+        resources=(f"group:{group.id}",),
+    )
+
+
+def _steps(pipeline: Pipeline, reset: ResetOffsets) -> tuple[Step, ...]:
+    stop = common.stop_step(pipeline)
+    steps: tuple[Step, ...] = (stop, RecordOffsets(group=reset.group), reset)
+    # Of a group that nothing here starts or stops, it is nobody's duty to start it now.
+    has_commands = stop.command is not None or stop.start is not None
+    return (*steps, start_or_ask(stop)) if has_commands else steps
+
+
+def _preview(
+    parts: Iterable[TopicPart], positions: Mapping[TopicPart, int], found: Found
+) -> list[dict[str, Any]]:
+    moves = []
+    for part in parts:
+        at, to = positions.get(part), found.to.get(part)
+        if part in found.to or at is not None:
+            # What is left as it is, is shown as going to where it is.
+            to = at if part not in found.to else to
+            moves.append(
+                Move(topic=part[0], partition=part[1], was=_commit(at), to=_commit(to)).shown()
+            )
+    return moves
+
+
+def _commit(offset: int | None) -> Commit | None:
+    return None if offset is None else Commit(offset=offset)
+
+
+def _impact(
+    topics: Mapping[str, Topic],
+    parts: Iterable[TopicPart],
+    positions: Mapping[TopicPart, int],
+    found: Found,
+) -> dict[str, Any]:
+    """Return by topic how many offsets are read again, skipped unread, and left to read."""
+    again = dict.fromkeys(sorted(topics), 0)
+    skipped, to_read = dict(again), dict(again)
+    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
+    begins = {(t.name, p.number): p.begin for t in topics.values() for p in t.partitions}
+    for part in parts:
+        at = positions.get(part, begins.get(part) or 0)
+        to, end = found.to.get(part, at), ends.get(part) or 0
+        again[part[0]] += max(min(at, end) - to, 0)
+        skipped[part[0]] += max(to - max(at, begins.get(part) or 0), 0)
+        to_read[part[0]] += max(end - to, 0)
+    return {
+        "records": again,
+        "total": sum(again.values()),
+        "skipped": {name: count for name, count in skipped.items() if count},
+        "to_read": to_read,
+    }
+
+
+def _risks(
+    pipeline: Pipeline,
+    topics: Mapping[str, Topic],
+    positions: Mapping[TopicPart, int],
+    found: Found,
+) -> list[str]:
+    back = [p for p, to in found.to.items() if to < positions.get(p, to + 1)]
+    on = [p for p, to in found.to.items() if p in positions and to > positions[p]]
+    risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
+    if back:
+        risks.append(
+            f"{pipeline.name} does again whatever it does with a record: what it writes or sends"
+            " reaches its consumers a second time"
+        )
+    if on:
+        count = sum(found.to[part] - positions[part] for part in on)
+        risks.append(
+            f"{pipeline.name} never reads up to {count} records of {len(on)} partition(s): they"
+            " are skipped"
+        )
+    return risks
+
+
+def _refusals(
+    asked: Asked, group: Group, wanted: set[str], topics: Mapping[str, Topic], found: Found
+) -> list[str]:
+    refusals = common.topic_refusals(wanted, topics)
+    if group.type not in _TYPES and group.state != "dead":
+        return [*refusals, f"group {group.id} is of type {group.type}, not a consumer group"]
+    if not group.is_inactive and (asked.pipeline.commands.stop is None or group.state == "dead"):
+        refusals.append(active_reason(asked.world, group.id))
+    if not wanted:
+        refusals.append(f"group {group.id} has no committed offset and no topics are registered")
+    return refusals + [r for r in found.refusals if r not in refusals]

@@ -1,0 +1,233 @@
+"""Where a group's offsets are to go: said once, and found anew when the group has stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Partition, Topic
+from headgate.plan.moment import from_milliseconds, iso
+from headgate.plan.world import World
+
+TopicPart = tuple[str, int]
+
+
+class Place(StrEnum):
+    """The kinds of target; LISTED names an offset for each partition."""
+
+    BEGINNING = "beginning"
+    END = "end"
+    CURRENT = "current"
+    TIME = "time"
+    OFFSET = "offset"
+    SHIFT = "shift"
+    LISTED = "listed"
+
+
+class Silent(StrEnum):
+    """What happens to a partition that has no record at or after a time."""
+
+    ASK = "ask"
+    END = "end"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One row of a file of offsets, or one commit of another group."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where to go. `at` is a time in Unix milliseconds, `by` a number of offsets, either sign.
+
+    Of a TIME, `silent` is for partitions without a record then or later.
+    """
+
+    place: Place
+    at: int | None = None
+    offset: int | None = None
+    by: int | None = None
+    listed: tuple[Listed, ...] = ()
+    silent: Silent = Silent.ASK
+
+    def describe(self) -> str:
+        """Return it as the end of `move G to ...`."""
+        match self.place:
+            case Place.TIME:
+                return f"the first record at or after {iso(from_milliseconds(self.at or 0))}"
+            case Place.OFFSET:
+                return f"offset {self.offset}"
+            case Place.SHIFT:
+                way = "back" if (self.by or 0) < 0 else "on"
+                return f"{abs(self.by or 0):,} records {way}"
+            case Place.CURRENT:
+                return "where it is"
+            case Place.LISTED:
+                return "the offsets that are listed"
+        return f"the {self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where each partition goes; one that is left as it is, is not in `to`.
+
+    `refusals` and `risks` are sentences.
+    """
+
+    to: dict[TopicPart, int] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=list)
+    risks: list[str] = field(default_factory=list)
+
+
+def find(
+    target: Target,
+    world: World,
+    topics: Mapping[str, Topic],
+    parts: Iterable[TopicPart],
+    committed: Mapping[TopicPart, int],
+) -> Found:
+    """Return where the partitions go, as the world is now; UnreachableError where it is silent.
+
+    A target outside of a partition's log is refused: Kafka would accept it, and the consumer
+    would follow its `auto.offset.reset` at the next start. Only a shift ends at the log's ends.
+    """
+    found = Found()
+    wanted = list(parts)
+    first = world.first_at(wanted, target.at) if target.at is not None else {}
+    listed = {(row.topic, row.partition): row.offset for row in target.listed}
+    for part in wanted:
+        log = _log(topics, part)
+        if log is None:
+            if part[0] in topics:
+                found.refusals.append(f"topic {part[0]} has no partition {part[1]}")
+            continue
+        if log.begin is None or log.end is None:
+            found.refusals.append(f"where the log of {_name(part)} begins and ends is not known")
+            continue
+        finder = _Finder(found, part, log.begin, log.end, committed.get(part))
+        if target.place is Place.LISTED:
+            finder.exact(listed.get(part))
+        else:
+            finder.go(target, first.get(part))
+    unknown = sorted(listed.keys() - set(wanted))
+    found.refusals.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
+    return found
+
+
+def _log(topics: Mapping[str, Topic], part: TopicPart) -> Partition | None:
+    topic = topics.get(part[0])
+    known = topic.partitions if topic else ()
+    return next((p for p in known if p.number == part[1]), None)
+
+
+def _name(part: TopicPart) -> str:
+    return f"{part[0]}[{part[1]}]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """One partition: its log's first offset, the next one to be written, what is committed."""
+
+    found: Found
+    part: TopicPart
+    begin: int
+    end: int
+    committed: int | None
+
+    def go(self, target: Target, first: int | None) -> None:
+        match target.place:
+            case Place.BEGINNING:
+                self._to(self.begin)
+            case Place.END:
+                self._to(self.end)
+            case Place.OFFSET:
+                self.exact(target.offset)
+            case Place.TIME:
+                self._time(target, first)
+            case Place.CURRENT:
+                self._current()
+            case Place.SHIFT:
+                self._shift(target.by or 0)
+
+    def _to(self, offset: int) -> None:
+        self.found.to[self.part] = offset
+
+    def exact(self, offset: int | None) -> None:
+        if offset is None:
+            return
+        if self.begin <= offset <= self.end:
+            self._to(offset)
+            return
+        where = "before the first" if offset < self.begin else "beyond the end"
+        self.found.refusals.append(
+            f"offset {offset} of {_name(self.part)} is {where}: its log holds"
+            f" {self.begin} to {self.end}"
+        )
+
+    def _time(self, target: Target, first: int | None) -> None:
+        if first is not None:
+            self._to(max(first, self.begin))
+        elif target.silent is Silent.END:
+            self._to(self.end)
+        elif target.silent is Silent.ASK:
+            self.found.refusals.append(
+                f"{_name(self.part)} has no record at or after"
+                f" {iso(from_milliseconds(target.at or 0))}: say with --no-record whether it goes"
+                " to its end or stays where it is"
+            )
+
+    def _current(self) -> None:
+        if self.committed is None:
+            self.found.risks.append(f"{_name(self.part)} has no committed offset, and gets none")
+            return
+        self.exact(self.committed)
+
+    def _shift(self, by: int) -> None:
+        if self.committed is None:
+            self.found.refusals.append(
+                f"{_name(self.part)} has no committed offset that could be shifted"
+            )
+            return
+        wished = self.committed + by
+        at = min(max(wished, self.begin), self.end)
+        if at != wished:
+            end = "beginning" if at == self.begin else "end"
+            self.found.risks.append(
+                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: there"
+                f" is its log's {end}"
+            )
+        self._to(at)
+
+
+def read_rows(rows: Iterable[str], *, option: str) -> tuple[Listed, ...]:
+    """Return rows of `topic,partition,offset`; ScenarioError names the first that is none."""
+    found: dict[TopicPart, Listed] = {}
+    for number, row in _numbered(rows):
+        listed = _row(row, f"--{option}, line {number}")
+        key = (listed.topic, listed.partition)
+        if key in found:
+            raise ScenarioError(f"--{option}, line {number}: {_name(key)} is listed twice")
+        found[key] = listed
+    if not found:
+        raise ScenarioError(f"--{option}: there is no row of TOPIC,PARTITION,OFFSET in it")
+    return tuple(found[key] for key in sorted(found))
+
+
+def _numbered(rows: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for number, row in enumerate(rows, start=1):
+        if text := row.strip():
+            yield number, text
+
+
+def _row(row: str, where: str) -> Listed:
+    cells = [cell.strip().strip('"') for cell in row.split(",")]
+    if len(cells) != 3 or not cells[0] or not all(c.isascii() and c.isdigit() for c in cells[1:]):
+        raise ScenarioError(f"{where}: expected TOPIC,PARTITION,OFFSET, found {row!r}")
+    return Listed(topic=cells[0], partition=int(cells[1]), offset=int(cells[2]))

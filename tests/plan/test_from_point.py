@@ -1,0 +1,234 @@
+"""Where offsets go from a point, and when that is refused; a world on paper gives the answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.plan.build import build_plan, moved
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.world import Status
+
+NOON = "2026-11-21T12:00:00Z"
+NOON_MS = 1_795_262_400_000
+
+
+def part(number, begin=0, end=10):
+    return Partition(number=number, begin=begin, end=end)
+
+
+def at(topic, number, offset):
+    return GroupOffset(topic=topic, partition=number, offset=offset)
+
+
+@dataclass
+class PaperWorld:
+    """Two topics: `orders` was cut off up to 2, `clicks` was committed in one partition only."""
+
+    engine: Engine = Engine.CONSUMER_GROUP
+    first: dict = field(default_factory=dict)
+    asked_at: int | None = None
+    groups: dict = field(
+        default_factory=lambda: {
+            "g": (at("orders", 0, 7), at("orders", 1, 2), at("clicks", 0, 5)),
+            "h": (at("orders", 0, 3), at("orders", 1, 9)),
+        }
+    )
+    known: dict = field(
+        default_factory=lambda: {
+            "orders": Topic(name="orders", id="o", partitions=(part(0, begin=2), part(1))),
+            "clicks": Topic(name="clicks", id="c", partitions=(part(0), part(1))),
+        }
+    )
+
+    def has_cluster(self):
+        return True
+
+    def cluster_id(self):
+        return "c-1"
+
+    def topics(self, names):
+        return {n: self.known[n] for n in names if n in self.known}
+
+    def first_at(self, parts, at):
+        self.asked_at = at
+        return {p: self.first.get(p) for p in parts}
+
+    def group(self, group_id):
+        offsets = self.groups.get(group_id, ())
+        state = "empty" if offsets else "dead"
+        return Group(id=group_id, type=GroupType.CONSUMER, state=state, members=(), offsets=offsets)
+
+    def checkpoint(self, location):
+        return None
+
+    def status(self, pipeline):
+        return Status.STOPPED
+
+    def registered(self, pipeline):
+        return Pipeline(name="q", engine=self.engine, group="g", checkpoint="/ck")
+
+
+def plan(world=None, **options):
+    return build_plan("from-point", "q", world or PaperWorld(), options)
+
+
+def moves(made):
+    step = next(s for s in made.steps if s.action == "reset_offsets")
+    return {(m["topic"], m["partition"]): (m["from"], m["to"]) for m in step.details()["offsets"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            {"to_earliest": True},
+            {("orders", 0): (7, 2), ("orders", 1): (2, 0), ("clicks", 0): (5, 0)},
+        ),
+        ({"to_latest": True}, {("orders", 0): (7, 10), ("orders", 1): (2, 10)}),
+        ({"to_offset": "4"}, {("orders", 0): (7, 4), ("orders", 1): (2, 4)}),
+        ({"from_group": "h"}, {("orders", 0): (7, 3), ("orders", 1): (2, 9)}),
+        ({"to_offsets": ["orders,1,6"]}, {("orders", 1): (2, 6)}),
+        ({"to_offsets": ['"orders",1,6', " ", "orders,0,2"]}, {("orders", 0): (7, 2)}),
+    ],
+)
+def test_each_point_is_found_in_every_partition(options, expected):
+    found = plan(**options)
+    assert found.refusals == ()
+    shown = moves(found)
+    assert {key: shown.get(key) for key in expected} == expected
+
+
+def test_a_list_moves_only_what_it_lists():
+    assert moves(plan(to_offsets=["orders,1,6"])) == {("orders", 1): (2, 6)}
+
+
+def test_only_the_chosen_partitions_move():
+    found = plan(to_earliest=True, topic=["orders:1", "clicks"])
+    assert set(moves(found)) == {("orders", 1), ("clicks", 0), ("clicks", 1)}
+    assert "on 3 partition(s) of clicks, orders" in found.steps[2].describe()
+
+
+def test_a_time_is_asked_of_kafka_in_utc():
+    first = {("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0, ("clicks", 1): 9}
+    for text in (NOON, "2026-11-21T12:00:00", "2026-11-21T13:00:00+01:00"):
+        world = PaperWorld(first=first)
+        found = plan(world, to_datetime=text)
+        assert found.refusals == ()
+        assert world.asked_at == NOON_MS
+        assert {key: to for key, (_, to) in moves(found).items()} == first
+        assert NOON[:-1] in found.steps[2].describe()
+
+
+def test_a_partition_without_a_record_since_is_asked_about():
+    world = PaperWorld(first={("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0})
+    refused = plan(world, to_datetime=NOON)
+    assert len(refused.refusals) == 1
+    assert "clicks[1] has no record at or after" in refused.refusals[0]
+    assert "--no-record" in refused.refusals[0]
+    ends = plan(world, to_datetime=NOON, no_record="end")
+    assert ends.refusals == ()
+    assert moves(ends)["clicks", 1] == (None, 10)
+    stays = plan(world, to_datetime=NOON, no_record="leave")
+    assert stays.refusals == ()
+    assert ("clicks", 1) not in moves(stays)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"to_offset": 11}, "offset 11 of orders[1] is beyond the end: its log holds 0 to 10"),
+        ({"to_offset": 1}, "offset 1 of orders[0] is before the first: its log holds 2 to 10"),
+        ({"to_offsets": ["orders,0,99"]}, "offset 99 of orders[0] is beyond the end"),
+        ({"to_offsets": ["orders,7,1"]}, "topic orders has no partition 7"),
+        ({"to_offsets": ["nope,0,1"]}, "topic nope does not exist"),
+        ({"to_earliest": True, "topic": ["typo"]}, "topic typo does not exist"),
+        ({"to_earliest": True, "topic": ["orders:4"]}, "topic orders has no partition 4"),
+        ({"shift_by": -1}, "clicks[1] has no committed offset that could be shifted"),
+    ],
+)
+def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
+    assert any(sentence in refusal for refusal in plan(**options).refusals)
+
+
+def test_a_shift_ends_at_the_logs_ends_and_says_so():
+    found = plan(shift_by="-100", topic=["orders"])
+    assert moves(found) == {("orders", 0): (7, 2), ("orders", 1): (2, 0)}
+    assert "orders[0] moves by -5 instead of -100: there is its log's beginning" in found.risks
+    assert "100 records back" in found.steps[2].describe()
+
+
+def test_impact_says_what_is_read_again_and_what_is_skipped():
+    found = plan(to_offset="5", topic=["orders"])
+    assert found.impact["records"] == {"orders": 2}
+    assert found.impact["skipped"] == {"orders": 3}
+    assert found.impact["to_read"] == {"orders": 10}
+    assert any("never reads up to 3 records of 1 partition(s)" in risk for risk in found.risks)
+    assert any("a second time" in risk for risk in found.risks)
+    # Who only goes on does nothing twice.
+    on = plan(to_latest=True, topic=["orders"])
+    assert not any("a second time" in risk for risk in on.risks)
+
+
+def test_a_duration_ago_becomes_a_time_so_that_the_plan_stays_the_same():
+    world = PaperWorld(first=dict.fromkeys((("orders", 0), ("orders", 1)), 5))
+    made = plan(world, by_duration="PT2H", topic=["orders"])
+    assert set(made.options) == {"to-datetime", "topic"}
+    again = build_plan("from-point", "q", world, made.options)
+    assert again.hash == made.hash
+    assert moved(made, again) == ()
+    assert "--to-datetime=" in made.command
+
+
+def test_a_plan_comes_back_from_its_file_the_same():
+    made = plan(from_group="h")
+    text = dump_plan(made)
+    assert load_plan(text, source="f").hash == made.hash
+    again = build_plan("from-point", "q", PaperWorld(), json.loads(text)["options"])
+    assert again.hash == made.hash
+
+
+def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
+    made = plan(to_offset=4)
+    offsets = (at("orders", 0, 9), at("orders", 1, 3), at("clicks", 0, 6))
+    later = PaperWorld(groups={"g": offsets})
+    assert moved(made, plan(later, to_offset=4)) == ()
+    assert plan(later, to_offset=5).hash != made.hash
+    cut = replace(later.known["orders"], partitions=(part(0, begin=5), part(1)))
+    later.known["orders"] = cut
+    assert any("before the first" in refusal for refusal in plan(later, to_offset=4).refusals)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "needs a point: one of --to-datetime"),
+        ({"to_offset": 1, "to_latest": True}, "only one of --to-offset and --to-latest"),
+        ({"to_datetime": "yesterday"}, "--to-datetime: expected a time such as"),
+        ({"to_datetime": "2026-11-21"}, "--to-datetime: expected a time such as"),
+        ({"by_duration": "-PT1H"}, "--by-duration: expected a duration such as"),
+        ({"by_duration": "soon"}, "--by-duration: expected a duration such as"),
+        ({"by_duration": "PT"}, "--by-duration: expected a duration such as"),
+        ({"to_offsets": ["a,0"]}, "--to-offsets, line 1: expected TOPIC,PARTITION,OFFSET"),
+        ({"to_offsets": ["a,0,-1"]}, "--to-offsets, line 1: expected TOPIC,PARTITION,OFFSET"),
+        ({"to_offsets": ["a,0,1", "a,0,2"]}, r"line 2: a\[0\] is listed twice"),
+        ({"from_group": "nobody"}, "group nobody has no committed offset"),
+        ({"to_earliest": True, "topic": ["a:x"]}, "--topic: expected TOPIC or TOPIC:0,2"),
+    ],
+)
+def test_wrong_points_get_one_sentence(options, sentence):
+    with pytest.raises(ScenarioError, match=sentence):
+        plan(**options)
+
+
+def test_engines_that_are_not_served_yet_get_the_reason():
+    for engine in (Engine.SPARK, Engine.KAFKA_STREAMS):
+        refused = plan(PaperWorld(engine=engine), to_earliest=True)
+        assert not refused.appliable
+        assert "this release" in refused.refusals[0]
