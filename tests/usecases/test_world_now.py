@@ -2,15 +2,19 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.usecases.compare_versions import compare_versions
+from headgate.usecases.compare_versions import compare_read, compare_versions
 from headgate.usecases.context import open_context
+from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_version import read_version
 from headgate.usecases.refresh_versions import refresh_versions
+from headgate.usecases.world_now import with_records_since
 
 HOUR = 3600
 CASE = Path(__file__).parents[1] / "cases" / "spark" / "agg_add_column"
@@ -89,6 +93,13 @@ def test_a_topic_that_was_made_again_is_found_by_its_id_and_by_times(
     _make_again(kafka_admin, name)
     produce(name, ["v", "w", "x", "y"])
     assert judged(folder, "orders@1", "new") == {"WLD003": "silently_wrong"}
+    # What was seen of Kafka without knowing the query leaves it open, until somebody looks.
+    seen, before = read_cluster(context), read_version(["orders@1"], context=context)
+    seen = replace(seen, since=())
+    after = read_version([str(folder / "new")])
+    asked = with_records_since(context, seen, before)
+    outcomes = [compare_read(before, after, cluster).outcome.word for cluster in (seen, asked)]
+    assert outcomes == ["unknown", "silently_wrong"]
     # The query has gone on with the new topic since: nothing is wrong any more.
     write_checkpoint(folder / "old" / "ck", {name: {"0": 4}}, time.time() + HOUR / 60)
     assert judged(folder, "orders@1", "new") == {}

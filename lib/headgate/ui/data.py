@@ -29,7 +29,7 @@ from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
 from headgate.usecases.show_landscape import show_landscape
 from headgate.usecases.survey_evidence import Survey, survey_evidence
-from headgate.usecases.world_now import with_offsets_now
+from headgate.usecases.world_now import with_offsets_now, with_records_since
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0
@@ -203,5 +203,9 @@ def _comparison(
     _seen: Seen,
 ) -> Comparison:
     old, new = version(_context, before, before_query), version(_context, after, after_query)
-    judged = with_offsets_now(before, old, _context) if _seen.cluster else old
-    return Comparison(old, new, compare_read(judged, new, _seen.cluster, renames))
+    if _seen.cluster is None:
+        return Comparison(old, new, compare_read(old, new, None, renames))
+    judged = with_offsets_now(before, old, _context)
+    # The snapshot that all pages share does not know which records are younger than a batch.
+    now = with_records_since(_context, _seen.cluster, judged)
+    return Comparison(old, new, compare_read(judged, new, now, renames))

@@ -34,10 +34,23 @@ def look_at_kafka(context: Context | None, before: Version) -> Cluster:
         return replace(cluster, since=_since(kafka, cluster, before))
 
 
-def _since(kafka: Kafka, cluster: Cluster, before: Version) -> tuple[Since, ...]:
-    """Look up which records are younger than the batch that the offsets are of."""
-    at = before.progress.offsets_at if before.progress else None
-    parts = [
+def with_records_since(context: Context, cluster: Cluster, before: Version) -> Cluster:
+    """Return a cluster that was seen a moment ago with what tells whether topics are the same.
+
+    Where Kafka does not answer now it stays as it is, and what depends on it is unknown.
+    """
+    if not (before.progress and before.progress.offsets_at and _logged(cluster, before)):
+        return cluster
+    try:
+        with open_kafka(context.registry) as kafka:
+            return replace(cluster, since=_since(kafka, cluster, before))
+    except HeadgateError:
+        return cluster
+
+
+def _logged(cluster: Cluster, before: Version) -> list[tuple[str, int]]:
+    """Return the partitions of this cluster that the old version has offsets of."""
+    return [
         (topic, number)
         for source in before.sources or ()
         if source.format == "kafka" and is_its_cluster(source, cluster)
@@ -45,6 +58,12 @@ def _since(kafka: Kafka, cluster: Cluster, before: Version) -> tuple[Since, ...]
         if topic in cluster.topics
         for number in offsets
     ]
+
+
+def _since(kafka: Kafka, cluster: Cluster, before: Version) -> tuple[Since, ...]:
+    """Look up which records are younger than the batch that the offsets are of."""
+    at = before.progress.offsets_at if before.progress else None
+    parts = _logged(cluster, before)
     if at is None or not parts:
         return ()
     later = datetime.fromisoformat(at) + CLOCKS
