@@ -42,11 +42,13 @@ def run_program(
     what: str,
     environment: dict[str, str],
     cancelled: Callable[[], bool] = lambda: False,
+    hint: str = "",
 ) -> int:
     """Run in a process group of its own and return the exit code.
 
     Whatever is left of the group afterwards is killed. `what` names the work in the
-    UnreachableError of one that did not end in time, and in the RunCancelledError once `cancelled`.
+    UnreachableError of one that did not end in time, which `hint` may say more of, and in the
+    RunCancelledError once `cancelled`.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", *command],
@@ -57,7 +59,10 @@ def run_program(
         start_new_session=True,
     )
     try:
-        return _ended(process, timeout_s, what, cancelled)
+        code = _ended(process, timeout_s, what, cancelled)
+        if code is None:
+            raise UnreachableError(f"{what} did not end within {timeout_s:g} s{hint}")
+        return code
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -66,14 +71,15 @@ def run_program(
 
 def _ended(
     process: subprocess.Popen[bytes], timeout_s: float, what: str, cancelled: Callable[[], bool]
-) -> int:
+) -> int | None:
+    """Wait for the exit code; None where there is none in time."""
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if cancelled():
             raise RunCancelledError(f"{what} was cancelled; only its own copy was touched")
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_S)
-    raise UnreachableError(f"{what} did not end within {timeout_s:g} s")
+    return None
 
 
 def program_environment(

@@ -32,6 +32,7 @@ _PROGRAM = "headgate.jobs.rehearse_query"
 _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0
+_ENDLESS = ": the function itself waits for something, or raise --timeout; its process was ended"
 # On its own copy, on the touched one, and there once more repaired.
 _STARTS = 3
 
@@ -114,6 +115,7 @@ def rehearse_query(
         environment=program_environment(importable, with_credentials=wish.with_credentials)
         | {"TMPDIR": str(temporary)},
         cancelled=cancelled,
+        hint=_ENDLESS,
     )
     scratch = into / ".scratch"
     outcome = scratch / "outcome.json"

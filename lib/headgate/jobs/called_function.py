@@ -24,10 +24,16 @@ _LIBRARIES = (
 _NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
 
-def called(load: Callable[[], Callable[[Any], Any]], spark: Any, entry_point: str) -> Any:
+def called(
+    load: Callable[[], Callable[[Any], Any]],
+    spark: Any,
+    entry_point: str,
+    withheld: str = "a capture runs without credentials, so this variable was left out",
+) -> Any:
     """Return what the function returned, None where it only waits for its queries from here on.
 
-    CaptureError names the place in the function's own code, and the error there.
+    CaptureError names the place in the function's own code, and the error there; `withheld` is
+    what it adds where the environment lacks what was left out of it.
     """
     module = entry_point.partition(":")[0]
     sys.argv = [module]
@@ -44,18 +50,18 @@ def called(load: Callable[[], Callable[[Any], Any]], spark: Any, entry_point: st
             raise CaptureError(
                 f"no module {error.name} can be imported from {Path.cwd()}"
             ) from error
-        raise _failed(entry_point, error) from error
+        raise _failed(entry_point, error, withheld) from error
     except Exception as error:
-        raise _failed(entry_point, error) from error
+        raise _failed(entry_point, error, withheld) from error
 
 
-def _failed(entry_point: str, error: Exception) -> CaptureError:
+def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
     reason = f"{type(error).__name__}: {refusal(error)}"
     if _NO_TABLE in reason:
         reason += "; a capture reaches no catalog, so read it as files with a declared schema"
     withheld = os.environ.get(WITHHELD, "").split(",")
     if isinstance(error, KeyError) and error.args and error.args[0] in withheld:
-        reason += "; a capture runs without credentials, so this variable was left out"
+        reason += f"; {why}"
     return CaptureError(f"{entry_point} failed{_place(error)}: {reason}")
 
 

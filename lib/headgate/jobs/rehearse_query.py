@@ -21,6 +21,10 @@ from headgate.jobs.own_process import check_importable, end, loader, redirect
 from headgate.parse.spark.secrets import mask, mask_text
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+_WITHHELD = (
+    "a rehearsal runs without credentials, so this variable was left out:"
+    " `headgate rehearse --with-credentials` passes it on"
+)
 
 
 def main() -> None:
@@ -73,7 +77,7 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     used = used_functions.watch_functions()
     before = dict(spark.conf.getAll)
     _set(spark, wish["conf"])
-    returned = called(loader(entry_point), spark, entry_point)
+    returned = called(loader(entry_point), spark, entry_point, _WITHHELD)
     df, query = chosen(returned, started, wish["query"], entry_point)
     if query is None:
         raise CaptureError(f"{entry_point} returned a DataFrame: return its writer, or start it")

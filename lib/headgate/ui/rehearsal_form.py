@@ -14,6 +14,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.registry import Pipeline
 from headgate.model.version import Version
+from headgate.ui import markup
 from headgate.ui.keys import CompareKey
 from headgate.ui.places import allowed, registered, startable
 from headgate.ui.problem import show_problem
@@ -26,12 +27,12 @@ _EXPLAINED = {
     "real": "At most 1,000 records of each Kafka source, 10 files of a folder; nothing committed",
     "none": "Plan, state and its schema are checked; positions and topics are not",
 }
-_NEW = "`module:function` to start: as registered, as captured, or another beside headgate.toml."
+_NEW = "As registered, as captured, or another `module:function` beside headgate.toml."
 _OLD = (
-    "With it both run on the same input and their output is compared; then it is started on the"
-    " copy that the new one touched, which tells whether there is a way back."
+    "Runs on the same input, so that outputs can be compared; then on the copy that the new one"
+    " touched: is there a way back?"
 )
-_COPY = "Is copied; Spark only gets the copy, and a hash proves that this one stayed as it was."
+_COPY = "Spark gets a copy; a hash proves that this one stays as it is."
 _BATCH = "What the started version is given. Its sink is replaced: nothing is written for real."
 _FUNCTION = re.compile(r"[\w.]+:\w+$")
 
@@ -99,15 +100,16 @@ def _usual_old(before: Version | None, new: str | None) -> str:
 def _pick(word: str, options: Sequence[str], usual: str | None, why: str, key: str) -> str | None:
     shown = list(dict.fromkeys((*options, *([usual] if usual else []))))
     index = shown.index(usual) if usual else 0
-    return st.selectbox(
+    chosen = st.selectbox(
         word,
         shown,
         index=index if shown else None,
         key=key,
-        help=why,
         accept_new_options=True,
         placeholder="module:function" if "ersion" in word else "an address that is registered",
     )
+    st.html(markup.quiet(why))
+    return chosen
 
 
 def _batch(last: Order | None) -> str:

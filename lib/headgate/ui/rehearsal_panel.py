@@ -72,7 +72,9 @@ def _content(
         st.rerun(scope="app")
     st.html(markup.section("Last rehearsal") + _order_words(running.order, after))
     try:
-        show_result(running.result(), running.order.checkpoint)
+        found = running.result()
+        st.html(_release_words(found.engine.spark_version, after))
+        show_result(found, running.order.checkpoint)
     except RunCancelledError as error:
         st.html(markup.quiet(f"{str(error)[0].upper()}{str(error)[1:]}."))
     except HeadgateError as error:
@@ -92,6 +94,22 @@ def _progress(running: Running) -> None:
             "Cancel", key=CompareKey.REHEARSE_CANCEL, icon=":material/stop:",
             on_click=running.cancel,
         )  # fmt: skip
+
+
+def _release_words(rehearsed: str, after: Version | None) -> str:
+    """Say that a rehearsal by another release of Spark is no proof for the one that runs."""
+    runs = after.engine_version if after else None
+    if not runs or not rehearsed or _release(runs) == _release(rehearsed):
+        return ""
+    return markup.say(
+        f"It ran on Spark {rehearsed}, and the version under After is of {runs}: what one release"
+        " refuses another one may run.",
+        "unknown",
+    )
+
+
+def _release(version: str) -> list[str]:
+    return version.split(".")[:2]
 
 
 def _order_words(order: Order, after: Version | None = None) -> str:
