@@ -1,6 +1,7 @@
 """`headgate rehearse` without Spark: what is refused before its start, what the answer holds."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from headgate.model.rehearsal import (
     Stage,
     StateRows,
     Untouched,
+    WayBack,
 )
 from headgate.views.rehearsal_json import rehearsal_json
 from headgate.views.rehearsal_words import facts, headline
@@ -72,6 +74,23 @@ def test_the_json_is_that_of_diff_and_the_engine_s_verdict():
     assert found["engine"]["batches"] == [{"number": 7, "kind": "new", "rows_in": 3, "rows_out": 2}]
     assert (found["agreement"], found["why"]) == ("agree", "Both.")
     assert json.loads(json.dumps(found)) == found
+
+
+def test_the_way_back_is_told_beside_the_expected_one():
+    back = WayBack(
+        outcome=EngineOutcome.REFUSES,
+        error_class="KAFKA_DATA_LOSS",
+        removed=("commits/1", "offsets/1"),
+        repaired=EngineOutcome.RESUMES,
+    )
+    engine = replace(REFUSED, way_back=back)
+    found = rehearsal_json(Report(), engine, Judged(Agreement.AGREE, "Both."))["rollback"]
+    assert (found["rollback"], found["expected"]) == ("repairable", "safe")
+    assert found["agreement"] == "disagree"
+    assert found["removed"] == ["commits/1", "offsets/1"]
+    told = dict(facts(engine))["Way back"]
+    assert told.startswith("the old version is refused on the touched copy, by KAFKA_DATA_LOSS;")
+    assert "runs once `commits/1`, `offsets/1` is deleted, which takes and writes its input" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():

@@ -1,15 +1,18 @@
 """Rehearsals of recorded restarts by real Spark: its verdict, and nothing else touched."""
 
+import contextlib
 import hashlib
 import json
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from headgate.compat.agreement import Agreement
 from headgate.errors import CaptureError, EvidenceError
-from headgate.model.rehearsal import EngineOutcome, Stage
+from headgate.model.rehearsal import EngineOutcome, Stage, WayBack
 from headgate.usecases.rehearse import PREFIX, Options, rehearse
 
 ROOT = Path(__file__).parents[2]
@@ -106,6 +109,8 @@ def test_both_versions_get_the_same_input_and_their_output_is_compared(laid_out)
     assert told == [[("a", 1), ("b", -3)], [("a", 5), ("b", 10)]]
     assert (output.equal, output.only_before, output.only_after) == (1, 2, 2)
     assert [(s.before, s.after) for s in engine.state] == [(2, 3)]
+    # What the new one wrote into the state has the old one's type: it goes on with it.
+    assert engine.way_back == WayBack(outcome=EngineOutcome.RESUMES)
     assert found.report.outcome.word == "silently_wrong"
     assert found.judged.agreement is Agreement.AGREE
 
@@ -138,3 +143,34 @@ def test_what_can_not_be_rehearsed_is_said_before_spark_is_started(tmp_path):
         rehearse(str(tmp_path / "gone"), "module:function")
     with pytest.raises(CaptureError, match=r"query\.py is no module:function"):
         rehearse(str(tmp_path), "query.py")
+
+
+@pytest.mark.spark
+def test_nothing_outlives_a_rehearsal_that_was_killed(laid_out):
+    folder, options = laid_out("agg_add_column")
+    (folder / "endless.py").write_text("while True: pass\n")
+    command = [sys.executable, "-m", "headgate.cli.main", "rehearse", "--after", "endless:f"]
+    command += ["--checkpoint", "checkpoint", "--scratch", str(options.scratch)]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as running:
+        while not any("SparkSubmit" in line for line in knowing(options.scratch)):
+            assert running.poll() is None
+            time.sleep(0.1)
+        running.kill()
+    until = time.monotonic() + 60
+    while knowing(options.scratch):
+        assert time.monotonic() < until, knowing(options.scratch)
+        time.sleep(0.1)
+    # What it left on the disk goes with the next one's start.
+    assert list(options.scratch.iterdir())
+    with pytest.raises(CaptureError, match="no module gone"):
+        rehearse("checkpoint", "gone:f", options=options)
+    assert not list(options.scratch.iterdir())
+
+
+def knowing(folder: Path) -> list[str]:
+    """Return the command lines of all processes that were given something in a folder."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(file.read_bytes().decode(errors="replace"))
+    return [line for line in found if f"{folder}/" in line]

@@ -1,0 +1,60 @@
+"""The way back that a rehearsal tried, beside the one that the findings promise."""
+
+import pytest
+
+from headgate.compat.agreement import Agreement
+from headgate.compat.report import Finding, Outcome, Report, Rollback
+from headgate.compat.way_back import expected_rollback, judge_way_back, rollback_of
+from headgate.model.rehearsal import EngineOutcome, WayBack
+
+RUNS, FAILS, OPEN = EngineOutcome.RESUMES, EngineOutcome.REFUSES, EngineOutcome.UNKNOWN
+
+
+def report(*found):
+    findings = [
+        Finding(rule="R", outcome=o, why="", source="", rollback=r, question="?") for o, r in found
+    ]
+    return Report(findings=findings)
+
+
+@pytest.mark.parametrize(
+    ("back", "expected"),
+    [
+        (WayBack(outcome=RUNS), Rollback.SAFE),
+        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=RUNS), Rollback.REPAIRABLE),
+        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=FAILS), Rollback.LOST),
+        (WayBack(outcome=FAILS), Rollback.LOST),
+        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=OPEN), Rollback.UNKNOWN),
+        (WayBack(outcome=OPEN), Rollback.UNKNOWN),
+    ],
+)
+def test_what_the_starts_prove(back, expected):
+    assert rollback_of(back) is expected
+
+
+def test_what_is_refused_does_nothing_else():
+    silent = (Outcome.SILENTLY_WRONG, Rollback.LOST)
+    refused = (Outcome.REFUSES, Rollback.REPAIRABLE)
+    assert expected_rollback(report()) is Rollback.SAFE
+    assert expected_rollback(report(silent)) is Rollback.LOST
+    assert expected_rollback(report(silent, refused)) is Rollback.REPAIRABLE
+    both = report(refused, (Outcome.REFUSES, Rollback.UNKNOWN))
+    assert expected_rollback(both) is Rollback.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("rules", "back", "agreement"),
+    [
+        (Rollback.SAFE, WayBack(outcome=RUNS), Agreement.AGREE),
+        (Rollback.SAFE, WayBack(outcome=FAILS), Agreement.DISAGREE),
+        (Rollback.REPAIRABLE, WayBack(outcome=RUNS), Agreement.DISAGREE),
+        # What would have harmed it was not there: new rows were not taken.
+        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, is_own_entry=True), Agreement.OPEN),
+        (Rollback.UNKNOWN, WayBack(outcome=RUNS), Agreement.OPEN),
+        (Rollback.SAFE, WayBack(outcome=OPEN, remark="no function"), Agreement.OPEN),
+    ],
+)
+def test_both_are_set_side_by_side(rules, back, agreement):
+    judged = judge_way_back(report((Outcome.REFUSES, rules)), back)
+    assert judged.agreement is agreement
+    assert judged.why.endswith(".")
