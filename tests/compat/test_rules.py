@@ -320,6 +320,12 @@ CASES = {
         U,
         version(WINDOWED, watermarks=(TIME,)),
     ),
+    "WMK005": (
+        version(WINDOWED, watermarks=(TIME, TIME)),
+        version(WINDOWED, watermarks=(TIME,)),
+        U,
+        version(WINDOWED, watermarks=(TIME, TIME)),
+    ),
     "SNK001": (
         version(sink=JSON_SINK),
         version(sink=replace(JSON_SINK, target="/new")),
@@ -401,13 +407,19 @@ CASES = {
         U,
         version(DATES, settings={ZONE: "UTC"}),
     ),
+    "CFG012": (
+        PLAIN,
+        settings(disabledV2MicroBatchReaders="org.apache.spark.sql.kafka010.KafkaSourceProvider"),
+        U,
+        settings(minBatchesToRetain="2"),
+    ),
     "CFG010": (PLAIN, settings(queryEvolution__enableSinkEvolution="true"), U, PLAIN),
     "GRP001": (version(GROUPS), version(replace(GROUPS, keys=("s0.v",))), W, version(GROUPS)),
     "GRP002": (version(replace(GROUPS, keys=None)), version(GROUPS), U, version(aggregate())),
     "GRP003": (version(EVENT_TIME), version(CLOCK_TIME), W, version(EVENT_TIME)),
     "FUN001": (version(TWS), version(TWS), U, PLAIN),
     "FUN002": (
-        version(GROUPS),
+        version(replace(GROUPS, extra={"timeout": "NoTimeout"})),
         version(GROUPS),
         U,
         version(replace(GROUPS, extra={"timeout": "EventTimeTimeout"})),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from headgate.compat.naming import location
@@ -13,36 +14,59 @@ from headgate.model.version import Source, StatefulOperator, Version
 def looks_equal(c: Comparison) -> bool:
     """Say whether nothing visible differs: operators, state columns, sources, sink, settings.
 
-    Then what did change lies where evidence does not reach, such as a function's body.
+    Then what did change lies where evidence does not reach, such as a function's body. What only
+    one side's evidence tells is no difference.
     """
     return (
         transforms(c.before.topology) == transforms(c.after.topology)
-        and _operators(c.before) == _operators(c.after)
-        and _sources(c.before) == _sources(c.after)
-        and _sink(c.before) == _sink(c.after)
-        and c.before.settings == c.after.settings
+        and _operators_agree(c)
+        and _sources_agree(c)
+        and _agree(_sink(c.before), _sink(c.after))
+        and _agree(_settings(c.before), _settings(c.after))
     )
 
 
-def _operators(version: Version) -> list[tuple[Any, ...]]:
-    return [_operator(o) for o in version.stateful or ()]
+def _agree(old: Any, new: Any) -> bool:
+    """Say whether two values are equal, part by part; None is what nobody told."""
+    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
+        return all(map(_agree, old, new))
+    return old is None or new is None or bool(old == new)
+
+
+def _operators_agree(c: Comparison) -> bool:
+    pairs = zip_longest(c.before.stateful or (), c.after.stateful or ())
+    return all(b and a and _agree(_operator(b), _operator(a)) and _columns(b, a) for b, a in pairs)
 
 
 def _operator(o: StatefulOperator) -> tuple[Any, ...]:
-    columns = tuple((s.store, s.value_schema.describe()) for s in o.stores if s.value_schema)
-    inside = (o.extra.get("outputs"), o.extra.get("timeout"), columns)
+    inside = (o.extra.get("function"), o.extra.get("outputs"), o.extra.get("timeout"))
     return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window, inside)
 
 
-def _sources(version: Version) -> list[tuple[Any, ...]]:
-    return [_source(s) for s in version.sources or ()]
+def _columns(before: StatefulOperator, after: StatefulOperator) -> bool:
+    """Say whether the values of the stores that both sides tell have the same columns."""
+    new = {s.store: s.value_schema for s in after.stores if s.value_schema}
+    told = [s for s in before.stores if s.value_schema and s.store in new]
+    return all(
+        s.value_schema and s.value_schema.describe() == new[s.store].describe() for s in told
+    )
+
+
+def _sources_agree(c: Comparison) -> bool:
+    pairs = zip_longest(c.before.sources or (), c.after.sources or ())
+    return all(b and a and _agree(_source(b), _source(a)) for b, a in pairs)
 
 
 def _source(s: Source) -> tuple[Any, ...]:
-    options = tuple(sorted((k.lower(), v) for k, v in s.options.items()))
-    return (s.format, s.name, s.topics, s.pattern, location(s), options)
+    options = tuple(sorted((k.lower(), v) for k, v in s.options.items())) or None
+    return (s.name, s.topics or None, s.pattern, location(s) or None, s.column_types, options)
 
 
 def _sink(version: Version) -> tuple[Any, ...] | None:
     s = version.sink
     return None if s is None else (s.format, s.target, s.output_mode, s.partition_by)
+
+
+def _settings(version: Version) -> dict[str, str] | None:
+    told = bool(version.settings) or any(e.kind == "settings" for e in version.evidence)
+    return version.settings if told else None

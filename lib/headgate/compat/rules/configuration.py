@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.rules.reader_settings import decides_what_is_read
 from headgate.compat.rules.semantics import changes_meaning
 from headgate.compat.settings import (
     ANSI,
@@ -213,7 +214,7 @@ def other_setting(c: Comparison) -> Iterator[Verdict]:
     for key, (old, new) in differing(c).items():
         if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
             continue
-        if changes_meaning(key):
+        if changes_meaning(key) or decides_what_is_read(key):
             continue
         yield Verdict(
             outcome=Outcome.RESUMES,

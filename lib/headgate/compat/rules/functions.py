@@ -102,16 +102,24 @@ def state_function(c: Comparison) -> Iterator[Verdict]:
         code = body(c, pair.before.extra.get("function"), pair.after.extra.get("function"))
         if code.changed:
             yield _changed(pair, code)
-        elif not code.is_known and looks_equal(c):
+        elif not code.is_known and (_is_renamed(pair) or looks_equal(c)):
             yield Verdict(
                 outcome=Outcome.UNKNOWN,
                 where=pair.where,
-                because="Nothing that can be seen differs.",
+                because="The state function has another name."
+                if _is_renamed(pair)
+                else "Nothing that can be seen differs.",
                 question="Did the body of the state function change, so that stored values mean "
                 "something else?",
                 rollback=Rollback.SAFE,
                 remedy=_REMEDY,
             )
+
+
+def _is_renamed(pair: OperatorPair) -> bool:
+    assert pair.before and pair.after
+    old, new = (o.extra.get("function") for o in (pair.before, pair.after))
+    return None not in (old, new) and old != new
 
 
 @rule("FUN003")

@@ -20,6 +20,10 @@ _MEANING = (
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.ansi.enforceReservedKeywords",
     "spark.sql.parser.",
+    "spark.sql.function.concat",
+    "spark.sql.function.elt",
+    "spark.sql.readSideCharPadding",
+    "spark.sql.charAsVarchar",
 )
 """How the names of such settings begin."""
 _CALL = re.compile(r"\w\(")

@@ -12,6 +12,9 @@ from headgate.compat.timing import evicts_by_time, goes_by_time, output_mode
 from headgate.compat.upstream import is_drawn
 from headgate.model.version import Watermark
 
+_UNTOLD = "unknown"
+"""What a logical plan's JSON makes of a delay."""
+
 
 @rule("WMK001")
 def watermark_added(c: Comparison) -> Iterator[Verdict]:
@@ -37,7 +40,7 @@ def watermark_delay(c: Comparison) -> Iterator[Verdict]:
     A shorter delay takes effect after the first batch; a longer one brings nothing back.
     """
     for old, new in _pairs(c):
-        if old.delay != new.delay:
+        if old.delay != new.delay and _UNTOLD not in (old.delay, new.delay):
             yield Verdict(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
@@ -113,6 +116,29 @@ def watermark_removed(c: Comparison) -> Iterator[Verdict]:
     for pair in c.operators:
         if pair.kind is not None:
             yield _removed(c, pair)
+
+
+@rule("WMK005", "documentation of watermarks, `UnsupportedOperationChecker`; not measured")
+def one_watermark_fewer(c: Comparison) -> Iterator[Verdict]:
+    """The slowest watermark decides for all operators; without one of them another does.
+
+    It may jump, so that rows are late and groups close at once. An outer join needs the watermark
+    of the side that it waits for, and does not start without it.
+    """
+    old, new = c.before.watermarks, c.after.watermarks
+    if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):
+        return
+    yield Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=Where(old[-1].node, new[-1].node),
+        before=_listed(old),
+        after=_listed(new),
+        because="A watermark was removed, and others are left.",
+        question="Is the event time of what is left ahead of that of the stream without one? Then "
+        "rows that come late now are dropped. Is it an outer join's?",
+        rollback=Rollback.SAFE,
+        remedy="Keep the watermark, or rehearse the new version.",
+    )
 
 
 def _removed(c: Comparison, pair: OperatorPair) -> Verdict:
