@@ -187,8 +187,8 @@ def rehearse(folder: Path, seconds: int, *, rollback: bool = False) -> dict[str,
     command += ["--before", "before:rehearsed"] if rollback else []
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
-        return {"error": lines[-1]}
+        lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+        return {"error": lines[-1] if lines else f"exit {done.returncode}: {done.stderr[-300:]}"}
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

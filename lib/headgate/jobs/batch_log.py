@@ -35,17 +35,14 @@ def forget(checkpoint: Path, numbers: list[int]) -> None:
 
 
 def take_back(checkpoint: Path, last: int | None) -> list[str]:
-    """Remove what was logged after the batch `last`; return the names of what was removed.
+    """Remove all that was logged after the batch `last`; return the names of what was removed.
 
-    Only what was begun, where there is some of that: it has done nothing yet. Else also commits,
-    with the batches that they end.
+    Commits go first: a batch that is half taken back counts as begun, never as done.
     """
-    begun = uncommitted(checkpoint)
-    logs = {"offsets": begun} if begun else {"commits": [], "offsets": []}
     floor = -1 if last is None else last
     removed = []
-    for log, numbers in logs.items():
-        for number in numbers or (n for n in batches(checkpoint, log) if n > floor):
+    for log in ("commits", "offsets"):
+        for number in (n for n in batches(checkpoint, log) if n > floor):
             for name in (str(number), f".{number}.crc"):
                 (checkpoint / log / name).unlink(missing_ok=True)
             removed.append(f"{log}/{number}")

@@ -56,11 +56,14 @@ def way_back(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -
         deadline = time.monotonic() + float(wish["seconds"])
         return Rehearsal(own, sink, scratch, deadline).outcome()
 
+    begun = batch_log.uncommitted(touched)
     found = start("back")
     kept = {name: found.get(name) for name in ("outcome", "error_class", "message")}
     if found["outcome"] != "refuses":
         return kept | {"remark": found.get("question") or ""}
-    removed = batch_log.take_back(touched, wish["last_commit"])
+    # What the attempt has not committed is all that it did; else its batches are taken back.
+    last = min(begun) - 1 if begun else wish["last_commit"]
+    removed = batch_log.take_back(touched, last)
     if not removed:
         return kept
     return kept | {"removed": removed, "repaired": start("repaired")["outcome"]}
