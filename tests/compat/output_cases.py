@@ -67,4 +67,11 @@ CASES = {
         OK,
         to_topic(ID, writer="to_avro"),
     ),
+    "RDS001": (
+        reading(function="from_avro", declared='{"type": "long", "doc": "a"}'),
+        reading(function="from_avro", declared='{"type": "string"}'),
+        U,
+        reading(function="from_avro", declared='{"type": "long", "doc": "b"}'),
+    ),
+    "RDS005": (reading(ID), reading(ID, NAME), OK, reading(ID)),
 }

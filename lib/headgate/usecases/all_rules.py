@@ -10,6 +10,7 @@ _PLACES = (
     ("Spark", "headgate.compat.rules"),
     ("Kafka Streams", "headgate.compat.streams.rules"),
     ("Any engine", "headgate.compat.other_engines"),
+    ("What lies around", "headgate.compat.around"),
     ("Readiness", "headgate.readiness.rules"),
     ("Schemas", "headgate.schemas.rules"),
 )

@@ -33,8 +33,9 @@ def compare_versions(
 
     A side may also be a `module:function`. `ask_kafka` judges against the cluster of headgate.toml
     as it is now: raises UnreachableError where it does not answer, ConfigError where none is
-    configured. Raises EvidenceError where a side can't be read, RenameError for a rename that is
-    none, and CaptureError for what a function did wrong. What headgate.toml accepts is marked;
+    configured. Pipelines and schemas that headgate.toml knows are looked at where the output or a
+    schema changed. Raises EvidenceError where a side can't be read, RenameError for a rename that
+    is none, and CaptureError for what a function did wrong. What headgate.toml accepts is marked;
     `pipeline` says whose acceptances count where the evidence does not.
     """
     before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
@@ -48,9 +49,21 @@ def compare_versions(
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
     if set(before) == set(after):
         report = replace(report, warnings=(_ITSELF, *report.warnings))
+    report = look_around(report, old, new, context)
     return with_acceptances(
         report, old, new, context=context, evidence=(*before, *after), pipeline=pipeline
     )
+
+
+def look_around(report: Report, old: Version, new: Version, context: Context | None) -> Report:
+    """Return the report with what the pipelines and schemas that headgate.toml knows add to it."""
+    known = context.registry if context else None
+    if not known or not (known.pipelines or known.schema_registry_url or known.topics):
+        return report
+    # What reads schemas is imported only where there may be some.
+    from headgate.usecases.surroundings import with_surroundings
+
+    return with_surroundings(report, old, new, context)
 
 
 def compare_read(

@@ -1,0 +1,68 @@
+"""How two versions take one packed column apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.model.output import Parsed
+from headgate.model.schema import Schema, type_text
+from headgate.model.version import Version
+
+_DEEPEST = 60
+# Keys of an Avro schema that no byte depends on.
+_WORDS = frozenset(("doc", "default", "aliases", "order", "namespace"))
+
+
+def changed_reading(before: Version, after: Version) -> Iterator[tuple[Parsed, Parsed]]:
+    """Yield the readers of the same column by the same function whose schema changed."""
+    old = _by_column(before)
+    for key, now in _by_column(after).items():
+        was = old.get(key)
+        if was is not None and _differ(was, now):
+            yield was, now
+
+
+def _by_column(version: Version) -> dict[tuple[str, tuple[str, ...]], Parsed]:
+    """Return the readers by what they read; a column that is read in two ways tells nothing."""
+    found: dict[tuple[str, tuple[str, ...]], list[Parsed]] = {}
+    for parsed in version.parsed:
+        if parsed.columns:
+            found.setdefault((parsed.function, parsed.columns), []).append(parsed)
+    return {key: many[0] for key, many in found.items() if len(many) == 1}
+
+
+def _differ(was: Parsed, now: Parsed) -> bool:
+    if now.function != "from_json":
+        told = [(p.declared, p.evolved, p.message) for p in (was, now)]
+        return told[0] != told[1]
+    if was.schema is None or now.schema is None:
+        return False
+    old, new = (_types(p.schema) for p in (was, now) if p.schema)
+    if was.is_pruned or now.is_pruned:
+        # What the optimiser left out of one form may be in the other.
+        return any(old[name] != new[name] for name in old.keys() & new.keys())
+    return any(name not in old or old[name] != kind for name, kind in new.items())
+
+
+def _types(schema: Schema) -> dict[str, str]:
+    return {f.name: type_text(f.type) for f in schema.fields}
+
+
+def layout_of(text: str) -> Any:
+    """Return an Avro schema without what no byte depends on; the text where it is no JSON."""
+    try:
+        return _bare(json.loads(text), 0)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _bare(found: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        return None
+    if isinstance(found, list):
+        return [_bare(f, depth + 1) for f in found]
+    if isinstance(found, dict):
+        return {k: _bare(v, depth + 1) for k, v in found.items() if k not in _WORDS}
+    return found

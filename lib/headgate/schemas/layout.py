@@ -1,0 +1,95 @@
+"""What differs when Avro records are read with a schema that is taken for the one they have.
+
+Spark's from_avro knows no writer's schema but the one that it is given: fields are told apart by
+their place, and nothing resolves one schema into another. Source: `AvroDataToCatalyst`, Avro's
+binary encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from headgate.schemas.avro_schema import type_name
+from headgate.schemas.model import SchemaFormat, TopicSchema
+
+MOST_SAID = 3
+_DEEPEST = 40
+# Whole numbers are written alike, and so are text and bytes.
+_ALIKE = {"int": "long", "bytes": "string"}
+_NAMED = ("record", "error")
+
+
+def misread(read: TopicSchema, written: TopicSchema) -> tuple[str, ...]:
+    """Return a sentence for each of the first fields that are read as something else; () for none.
+
+    Both are Avro's; other names alone, for the same places and types, misread nothing.
+    """
+    if read.format is not SchemaFormat.AVRO or written.format is not SchemaFormat.AVRO:
+        return ()
+    found = _differences(read.tree, written.tree, "", 0, set())
+    return tuple(islice(found, MOST_SAID))
+
+
+def _differences(
+    read: Any, written: Any, path: str, depth: int, seen: set[tuple[int, int]]
+) -> Iterator[str]:
+    key = (id(read), id(written))
+    if depth > _DEEPEST or key in seen:
+        return
+    seen.add(key)
+    if _kind(read) != _kind(written):
+        yield _said(path, read, written)
+        return
+    match read.type:
+        case "record" | "error":
+            yield from _of_record(read, written, path, depth, seen)
+        case "array":
+            yield from _differences(read.items, written.items, f"{path}[]", depth + 1, seen)
+        case "map":
+            yield from _differences(read.values, written.values, f"{path}{{}}", depth + 1, seen)
+        case "enum" if list(written.symbols) != list(read.symbols)[: len(written.symbols)]:
+            yield f"{path or 'The value'} has other symbols there."
+        case "fixed" if read.size != written.size:
+            yield _said(path, read, written)
+        case "union" | "error_union":
+            yield from _of_union(read, written, path, depth, seen)
+
+
+def _kind(tree: Any) -> str:
+    name = "record" if tree.type in _NAMED else str(tree.type)
+    return _ALIKE.get(name, name)
+
+
+def _said(path: str, read: Any, written: Any) -> str:
+    what = path or "The value"
+    return f"{what} is written as {type_name(written)} and read as {type_name(read)}."
+
+
+def _of_record(
+    read: Any, written: Any, path: str, depth: int, seen: set[tuple[int, int]]
+) -> Iterator[str]:
+    names = [f.name for f in written.fields]
+    for mine, theirs in zip(read.fields, written.fields, strict=False):
+        here = f"{path}.{theirs.name}" if path else theirs.name
+        if mine.name != theirs.name and mine.name in names:
+            yield f"{here} is read as {mine.name}."
+        yield from _differences(mine.type, theirs.type, here, depth + 1, seen)
+    more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
+    for field in more:
+        yield f"{f'{path}.' if path else ''}{field.name} is read and not written."
+    # What follows the last field of the record itself is not looked at.
+    for field in fewer if path else ():
+        yield f"{path}.{field.name} is written and not read."
+
+
+def _of_union(
+    read: Any, written: Any, path: str, depth: int, seen: set[tuple[int, int]]
+) -> Iterator[str]:
+    """A branch is told by its number: branches more at the end harm nothing that is written."""
+    if len(read.schemas) < len(written.schemas):
+        yield _said(path, read, written)
+        return
+    for mine, theirs in zip(read.schemas, written.schemas, strict=False):
+        yield from _differences(mine, theirs, path, depth + 1, seen)

@@ -1,0 +1,105 @@
+"""Hold a comparison against what lies around: who reads the output, and what the topics hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headgate.compat.around import (
+    Reader,
+    reader_may_read_it,
+    reader_of_files,
+    reader_reads_it,
+    with_seen,
+)
+from headgate.compat.labels import labels_of
+from headgate.compat.naming import FILE_FORMATS, normal_path
+from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes
+from headgate.compat.report import Finding, Report, Where
+from headgate.model.version import Engine, Sink, Source, Version
+from headgate.schemas.reads import Certainty
+from headgate.usecases.context import Context
+from headgate.usecases.field_readers import current_versions, topic_readers
+from headgate.usecases.topics_around import of_topics
+
+_LOST = (OutputChangeKind.GONE, OutputChangeKind.TYPE)
+_WHOLE = frozenset(("byte", "short", "integer", "long"))
+READING = "RDS001"
+
+
+def with_surroundings(
+    report: Report, before: Version, after: Version, context: Context | None
+) -> Report:
+    """Return the report with findings about registered readers and registered schemas.
+
+    Kafka is not asked. The schema registry is, where headgate.toml names one and a schema that
+    the query reads or writes with changed; where it does not answer a warning says why, and what
+    it would have answered stays `unknown`. Versions of other engines are returned as they are.
+    """
+    if context is None or not after.engine is before.engine is Engine.SPARK:
+        return report
+    seen = of_topics(context, before, after)
+    found = (*_readers(context, before, after), *seen.findings)
+    if not found and not seen.answered and not seen.warnings:
+        return report
+    told = with_seen(report, found, (READING,) if seen.answered else ())
+    told = replace(told, warnings=(*told.warnings, *seen.warnings))
+    return replace(told, labels=labels_of(told, before, after))
+
+
+def _readers(context: Context, before: Version, after: Version) -> Iterator[Finding]:
+    changes = [c for c in output_changes(before, after) if c.kind in _LOST and not _is_same(c)]
+    sink = after.sink
+    if not changes or sink is None or not context.registry.pipelines:
+        return
+    where = Where(before.sink.node if before.sink else None, sink.node)
+    if sink.format == "kafka" and sink.target:
+        yield from _of_topic(context, sink.target, changes, where)
+    elif (sink.format or "").lower() in FILE_FORMATS:
+        yield from _of_files(context, sink, changes, where)
+
+
+def _is_same(change: OutputChange) -> bool:
+    """Whether a type's change is none to a reader of JSON: whole numbers are written alike."""
+    both = {change.before, change.after}
+    return bool(change.column) and change.after is not None and both <= _WHOLE
+
+
+def _of_topic(
+    context: Context, topic: str, changes: list[OutputChange], where: Where
+) -> Iterator[Finding]:
+    for column in dict.fromkeys(c.column for c in changes if c.column in ("key", "value")):
+        readers = topic_readers(context, topic, column)
+        for change in (c for c in changes if c.column == column):
+            for read in readers.of(change.path):
+                sure = read.certainty is Certainty.DEFINITE
+                reader = Reader(read.pipeline, read.sentence, sure, read.question)
+                if sure:
+                    yield reader_reads_it.of(change, reader, where)
+                elif read.certainty is not Certainty.NO:
+                    yield reader_may_read_it.of(change, reader, where)
+
+
+def _of_files(
+    context: Context, sink: Sink, changes: list[OutputChange], where: Where
+) -> Iterator[Finding]:
+    path = sink.target or sink.options.get("path")
+    if not path:
+        return
+    for name, version in current_versions(context).items():
+        for source in version.sources or ():
+            if source.path and normal_path(source.path) == normal_path(path):
+                yield from _of_reader(name, version, source, changes, where)
+
+
+def _of_reader(
+    name: str, version: Version, source: Source, changes: list[OutputChange], where: Where
+) -> Iterator[Finding]:
+    for change in changes:
+        column = change.path.partition(".")[0].partition("[")[0]
+        if source.columns is None:
+            question = f"Does {name} read {change.path}?"
+            said = f"{name} reads this folder, and its evidence does not name the columns."
+            yield reader_may_read_it.of(change, Reader(name, said, False, question), where)
+        elif column in source.columns:
+            yield reader_of_files.of(change, Reader(name, f"{name} reads {column}.", True), where)

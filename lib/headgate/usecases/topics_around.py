@@ -1,0 +1,171 @@
+"""Hold the schemas that a query reads and writes with against those that its topics have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headgate.compat.around import Held, newest_is_not_read, older_is_not_read, written_otherwise
+from headgate.compat.outputs import same_place
+from headgate.compat.parsing import changed_reading
+from headgate.compat.report import Finding, Where
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.output import Parsed, Payload
+from headgate.model.version import Source, Version
+from headgate.schemas.answer import TopicSchemas
+from headgate.schemas.fits import misfits
+from headgate.schemas.layout import misread
+from headgate.schemas.model import SchemaFormat, SchemaText, TopicSchema
+from headgate.schemas.read import read_schema
+from headgate.usecases.context import Context
+from headgate.usecases.topic_schemas import KEY, topic_schemas
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the topics' schemas told; `answered` where every question of a reader has its answer."""
+
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """One version of a topic's schema, read."""
+
+    name: str
+    schema: TopicSchema
+
+
+def of_topics(context: Context, before: Version, after: Version) -> Seen:
+    """Judge each reading and writing schema that changed; nothing is asked where none did."""
+    findings: list[Finding] = []
+    warnings: dict[str, None] = {}
+    asked = answered = 0
+    for was, now in changed_reading(before, after):
+        binary = now.function != "from_json"
+        asked += binary
+        told = True
+        for topic, is_key, where in _topics(now, before, after):
+            versions = _versions(context, topic, is_key, warnings)
+            judged = _reading(topic, was, now, versions, where) if versions else None
+            told = told and judged is not None
+            findings.extend(judged or ())
+        answered += binary and told and bool(now.columns)
+    for topic, was_, now_, where in _written(before, after):
+        versions = _versions(context, topic, now_.column == KEY, warnings)
+        findings.extend(_writing(topic, was_, now_, versions, where))
+    return Seen(tuple(findings), tuple(warnings), 0 < asked == answered)
+
+
+def _topics(now: Parsed, before: Version, after: Version) -> Iterator[tuple[str, bool, Where]]:
+    """Yield the topics whose column is read, whether it is the key, and where."""
+    for name in now.columns:
+        place, _, column = name.partition(".")
+        source = _source(after, place)
+        old = _source(before, place)
+        where = Where(old.node if old else None, source.node if source else None)
+        for topic in source.topics if source else ():
+            yield topic, column == KEY, where
+
+
+def _source(version: Version, place: str) -> Source | None:
+    return next((s for s in version.sources or () if f"s{s.position}" == place), None)
+
+
+def _versions(
+    context: Context, topic: str, is_key: bool, warnings: dict[str, None]
+) -> list[_Version]:
+    """Return a topic's versions, the newest first; [] where there are none or nobody answers."""
+    declared = context.registry.topic(topic)
+    if context.registry.schema_registry_url is None and declared.schema is None:
+        return []
+    try:
+        found = topic_schemas(context, topic, is_key=is_key)
+        return [_read(found, n) for n in reversed(range(len(found.versions)))]
+    except NotFoundError:
+        return []
+    except HeadgateError as error:
+        warnings[f"What {topic} holds was not looked up: {error}."] = None
+        return []
+
+
+def _read(found: TopicSchemas, number: int) -> _Version:
+    version = found.versions[number]
+    name = f"version {version.version} of {found.subject}" if version.version else found.subject
+    return _Version(name, read_schema(version.text))
+
+
+def _reading(
+    topic: str, was: Parsed, now: Parsed, versions: list[_Version], where: Where
+) -> list[Finding] | None:
+    """Return what the new reading schema does to the topic's records; None where nobody can say."""
+    if now.function == "from_json":
+        return _parsing(topic, was, now, versions[0], where)
+    if now.function != "from_avro" or now.declared is None:
+        return None
+    try:
+        reader = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the new reading schema"))
+    except HeadgateError:
+        return None
+    avro = [v for v in versions if v.schema.format is SchemaFormat.AVRO]
+    if len(avro) != len(versions):
+        return None
+    shown = (was.declared or "", now.declared)
+    newest, *older = [(v, misread(reader, v.schema)) for v in avro]
+    if newest[1]:
+        held = Held(topic, newest[0].name, newest[1])
+        return [newest_is_not_read.of(held, where, *shown)]
+    bad = [(v, said) for v, said in older if said]
+    if not bad:
+        return []
+    names = ", ".join(v.name for v, _ in bad)
+    held = Held(topic, names, bad[0][1], is_newest=False)
+    return [older_is_not_read.of(held, where, *shown)]
+
+
+def _parsing(topic: str, was: Parsed, now: Parsed, newest: _Version, where: Where) -> list[Finding]:
+    """Return what from_json makes of records with the newest JSON Schema, where that is new."""
+    if now.schema is None or newest.schema.format is not SchemaFormat.JSON:
+        return []
+    known = {m.path for m in misfits(was.schema, newest.schema)} if was.schema else set()
+    found = [m for m in misfits(now.schema, newest.schema) if m.path not in known]
+    shown = (was.schema.describe() if was.schema else "", now.schema.describe())
+    out = []
+    for sure, rule in ((True, newest_is_not_read), (False, older_is_not_read)):
+        said = tuple(m.sentence for m in found if m.is_sure is sure)
+        if said:
+            out.append(rule.of(Held(topic, newest.name, said, sure), where, *shown))
+    return out
+
+
+def _written(before: Version, after: Version) -> Iterator[tuple[str, Payload, Payload, Where]]:
+    """Yield the packed columns of a Kafka sink whose schema changed."""
+    old, new = before.sink, after.sink
+    if old is None or new is None or new.format != "kafka" or not new.target:
+        return
+    if not same_place(old, new):
+        return
+    known = {p.column: p for p in old.payloads}
+    for now in new.payloads:
+        was = known.get(now.column)
+        if was is not None and was != now:
+            yield new.target, was, now, Where(old.node, new.node)
+
+
+def _writing(
+    topic: str, was: Payload, now: Payload, versions: list[_Version], where: Where
+) -> Iterator[Finding]:
+    """Yield where a declared Avro schema writes what the newest registered one misreads."""
+    if not versions or now.writer != "to_avro" or now.declared is None:
+        return
+    newest = versions[0]
+    try:
+        written = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the written schema"))
+    except HeadgateError:
+        return
+    said = misread(newest.schema, written)
+    if said:
+        held = Held(topic, newest.name, said)
+        yield written_otherwise.of(held, where, was.declared or "", now.declared)
