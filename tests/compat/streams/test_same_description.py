@@ -34,8 +34,11 @@ SETTINGS = [
     # topology, before, after, outcome, rule, error class
     (COUNT, {}, {}, U, "KST000", None),
     (STATELESS, {}, {}, U, "KST000", None),
-    (COUNT, {"num.stream.threads": "2"}, {}, U, "KST000", None),
-    (COUNT, {}, {"replication.factor": "3"}, U, "KST000", None),
+    (COUNT, {"num.stream.threads": "2"}, {}, R, "KST083", None),
+    (GROUPED, {"num.stream.threads": "2"}, {}, U, "KST000", None),
+    (COUNT, {}, {"replication.factor": "3"}, N, "KST079", None),
+    (GROUPED, {}, {"replication.factor": "3"}, U, "KST000", None),
+    (COUNT, {}, {"default.timestamp.extractor": "a.B"}, U, "KST076", None),
     (COUNT, {}, EOS, R, "KST072", None),
     (COUNT, EOS, {}, R, "KST072", None),
     (COUNT, EOS, {"processing.guarantee": "exactly_once"}, X, "KST073", CONFIG_EXCEPTION),

@@ -64,7 +64,7 @@ EXPECTED = {
     "twin_removed": (U, OPEN, "KST006"),
     "input_merged_in_front_of_unnamed_count": (W, RESET, "KST001"),
     "input_merged_in_front_of_named_count": (R, OFFLINE, None),
-    "input_replaced_under_named_count": (W, RESET, "KST042"),
+    "input_replaced_under_named_count": (U, OPEN, "KST042"),
     "input_replaced_without_state": (R, OFFLINE, None),
     "named_stores_swapped": (W, RESET, "KST002"),
     "named_subtopologies_swapped": (R, OFFLINE, None),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headgate.compat.report import Where
-from headgate.compat.streams.flow import Flow, Key
+from headgate.compat.streams.flow import UNREAD, Flow, Key
 from headgate.model.streams import StreamsStore
 
 _FAMILIES: tuple[tuple[str, frozenset[str]], ...] = (
@@ -82,11 +82,19 @@ def _meaning(flow: Flow, store: StreamsStore) -> Meaning | None:
         users=words,
         up=flow.ways_up[first],
         down=flow.ways_down[first],
-        inputs=flow.inputs[first],
+        inputs=_fed_by(flow, users),
         outputs=flow.outputs[first],
         next=following(flow, first),
         given=None if flow.nodes[first].is_generated else first[1],
     )
+
+
+def _fed_by(flow: Flow, users: tuple[Key, ...]) -> frozenset[str]:
+    """Return the inputs of all who write a store: several parts of a cogroup, or processors."""
+    words = {flow.nodes[k].operator for k in users}
+    if words <= UNREAD | {"process", "cogroup_aggregate"}:
+        return frozenset[str]().union(*(flow.inputs[k] for k in users))
+    return flow.inputs[users[0]]
 
 
 def following(flow: Flow, key: Key) -> tuple[str, ...]:

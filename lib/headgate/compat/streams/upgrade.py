@@ -29,6 +29,7 @@ _BY_RULE: dict[str, tuple[str, ...]] = {
     ),
 }
 _BY_RULE["KST090"] = _BY_RULE["KST074"]
+_BY_RULE["KST052"] = _BY_RULE["KST074"]
 _BY_RULE["KST102"] = _ALL
 _RESET = (
     "Keep the old names and numbers, as the findings say, where that is possible: then no reset is "

@@ -11,6 +11,9 @@ from headgate.compat.streams.rule import StreamsComparison, streams_rule
 from headgate.model.streams import StreamsStore
 
 _DERIVE = frozenset({"filter", "map_values", "transform_values"})
+_WORKED_OUT = frozenset(
+    {"table_table_join_merge", "foreign_key_join", "map_values", "transform_values"}
+)
 _NAMED = frozenset({"processor", "stateful_processor"})
 _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
@@ -43,6 +46,17 @@ def _was_there_without(c: StreamsComparison, key: Key) -> bool:
         return table and any(not old.nodes[k].stores for k in same)
     like = [k for k, n in old.ways_up.items() if n == new.ways_up[key]]
     return node.operator in _DERIVE and any(not old.nodes[k].stores for k in like)
+
+
+def only_published(flow: Flow, store: StreamsStore) -> bool:
+    """Say whether a store keeps the result of a join or of mapped values that is only published.
+
+    Such rows are worked out anew from other stores; nothing but queries reads them back.
+    """
+    users = flow.users(store)
+    if not users or users[1:] or flow.nodes[users[0]].operator not in _WORKED_OUT:
+        return False
+    return {flow.nodes[k].operator for k in flow.below[users[0]]} <= _ONLY_NEW_VALUES
 
 
 def _outcome(flow: Flow, store: StreamsStore, first: Key) -> Outcome:

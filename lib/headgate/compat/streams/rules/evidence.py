@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from headgate.compat.report import Outcome, Where
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.compat.streams.rules.runtime import EXPLICIT_NAMES, FELT
-from headgate.compat.streams.rules.settings import reset_policy
+from headgate.compat.streams.rules.repartitions import records_waiting
+from headgate.compat.streams.rules.runtime import EXPLICIT_NAMES, FELT, runtime_settings
+from headgate.compat.streams.rules.settings import for_new_topics, reset_policy
 from headgate.model.streams import StreamsApplication
 
 _DECIDE = FELT | frozenset(
@@ -27,8 +28,7 @@ _DECIDE = FELT | frozenset(
         EXPLICIT_NAMES,
     }
 )
-"""Settings that decide what becomes of offsets, state and results: an upgrade may be about them.
-Threads, standbys and buffers are none: they change with any upgrade."""
+"""Settings that decide what becomes of offsets, state and results: an upgrade may be about them."""
 
 
 @streams_rule("KST000")
@@ -36,7 +36,10 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
     """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes
     lies where no description looks: serdes, types and sizes of windows, aggregators and other
     functions, logging, the order of operators that look alike. Upgrades with equal descriptions
-    were measured to resume, to be refused and to go wrong in silence."""
+    were measured to resume, to be refused and to go wrong in silence. Where a setting or a number
+    of partitions changed, that is taken for what the upgrade is about, and judged for itself.
+    Threads and clients' settings change along with anything else: they are taken for it only where
+    no repartition topic can hold records that new code might read otherwise."""
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return
     if _decided(c):
@@ -73,6 +76,8 @@ def _shape(app: StreamsApplication) -> tuple[object, ...]:
 def _decided(c: StreamsComparison) -> bool:
     """Say whether inputs, settings or the runtime explain the upgrade."""
     keys = [k for k in _DECIDE if c.old.config.get(k) != c.new.config.get(k)]
+    if runtime_settings(c) or for_new_topics(c):
+        keys += [] if any(records_waiting(c, r) != 0 for r in c.old.repartitions) else ["others"]
     if keys or reset_policy(c.old) != reset_policy(c.new) or c.old.protocol != c.new.protocol:
         return True
     runtime = c.before.engine_version, c.after.engine_version

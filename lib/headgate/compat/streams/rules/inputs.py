@@ -64,18 +64,20 @@ def input_removed(c: StreamsComparison) -> Iterator[Verdict]:
 @streams_rule("KST042")
 def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
     """The state that was made from other topics goes on under records of this one, which is read
-    from where auto.offset.reset says: counts of both are added up, and twice where the new topic
-    holds the old one's records."""
+    from where auto.offset.reset says: counts of both are added up. That is right where the new
+    topic goes on where the old one ended, and counts twice where it holds the old one's records:
+    what a topic holds is in no description. Where the old topic is still read, it is fed to
+    another store by now, and this one mixes what does not belong together."""
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
         if not old or not new or not old.inputs or not new.inputs or old.inputs & new.inputs:
             continue
         if old.family != new.family:
             continue
-        declared = _declared(c, old.inputs, new.inputs)
+        moved = not old.inputs & _topics(c.new) or _declared(c, old.inputs, new.inputs)
         names = ", ".join(sorted(new.inputs))
         yield Verdict(
-            outcome=Outcome.UNKNOWN if declared else Outcome.SILENTLY_WRONG,
+            outcome=Outcome.UNKNOWN if moved else Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.MIXED,
             where=pair.where,
             before=sorted(old.inputs),
@@ -84,7 +86,7 @@ def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
             f"with {names}.",
             question=f"Does {names} begin where the old topic ended, with none of its records, or "
             "are the group's offsets of it set behind them?"
-            if declared
+            if moved
             else None,
             remedy="Start a new application id on the new topic, or call the store something else.",
             scenario="from-scratch",
@@ -108,7 +110,8 @@ def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
     known = c.cluster.topics if c.cluster else {**c.new.inputs, **c.old.inputs}
     if not known:
         return
-    for topic in sorted(_topics(c.new) - known.keys()):
+    written = set() if c.cluster else {s.topic for s in c.old.sinks}
+    for topic in sorted(_topics(c.new) - known.keys() - written):
         certain = c.cluster is not None
         yield Verdict(
             outcome=Outcome.REFUSES if certain else Outcome.UNKNOWN,

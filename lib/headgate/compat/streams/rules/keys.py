@@ -16,7 +16,20 @@ _UNCHANGED, _UNREAD = "", "?"
 _PERHAPS = frozenset({"processor", "unknown", "process"})
 _LAST_ROWS = frozenset({"table_source", "to_table"})
 """Both keep the last value of each key, in a store of one kind."""
-_KEEPS = frozenset({"to_stream", "suppress", "filter", "peek", "branch", "process_values"})
+_KEEPS = frozenset(
+    {
+        "to_stream",
+        "suppress",
+        "filter",
+        "peek",
+        "branch",
+        "map_values",
+        "flat_map_values",
+        "transform_values",
+        "process_values",
+    }
+)
+"""What passes each record on under the key that it came with."""
 
 
 @streams_rule("KST010")
@@ -157,7 +170,7 @@ def _listed(words: frozenset[str]) -> str:
 
 
 def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
-    """Return the first operators behind a store's writer that do more than pass records on."""
+    """Return the first operators behind a store's writer that may handle keys."""
     ahead = [*(flow.below[flow.users(store)[0]] if flow.users(store) else ())]
     found: set[str] = set()
     seen: set[Key] = set()

@@ -29,7 +29,7 @@ def repartition_moved(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> Verdict:
-    waiting = _waiting(c, old)
+    waiting = records_waiting(c, old)
     outcome = {0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(waiting, Outcome.SILENTLY_WRONG)
     after = f"is now called {now.name}" if now else "is gone"
     told = {0: "It is empty.", None: ""}.get(waiting, f"{waiting} records wait in it.")
@@ -49,7 +49,7 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
     )
 
 
-def _waiting(c: StreamsComparison, old: Repartition) -> int | None:
+def records_waiting(c: StreamsComparison, old: Repartition) -> int | None:
     """Return how many records wait: by the group's lag, else 0 where all were purged."""
     if c.cluster and c.group:
         lags = [n for (topic, _), n in c.cluster.lag(c.group).items() if topic == old.topic]
@@ -111,7 +111,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[Verdict]:
         place = at.get(was[old.name])
         if here is None or place is None or was[old.name] == now[old.name]:
             continue
-        waiting = _waiting(c, old)
+        waiting = records_waiting(c, old)
         yield Verdict(
             outcome={0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(
                 waiting, Outcome.SILENTLY_WRONG
@@ -137,7 +137,7 @@ def repartition_merged(c: StreamsComparison) -> Iterator[Verdict]:
     places = _Places(c)
     for old in places.gone:
         if places.moved_to(old) is None and places.merged(old):
-            waiting = _waiting(c, old)
+            waiting = records_waiting(c, old)
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
                 state_effect=StateEffect.LOST if waiting else StateEffect.EXACT,

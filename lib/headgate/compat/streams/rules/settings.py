@@ -22,6 +22,9 @@ _SERDES = (
     "windowed.inner.class.serde",
     "windowed.inner.deserializer.class",
 )
+_DEFAULTS = {
+    "default.timestamp.extractor": "org.apache.kafka.streams.processor.FailOnInvalidTimestamp"
+}
 _NEW_TOPICS_ONLY = ("replication.factor", "windowstore.changelog.additional.retention.ms")
 _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
@@ -159,8 +162,8 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[Verdict]:
     SerializationException) and silently read as something else where it does. A timestamp
     extractor puts old and new records into windows by different times."""
     for key in _SERDES:
-        old, new = c.setting(key)
-        if old != new and None not in (old, new):
+        old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
+        if old != new and c.old.config and c.new.config:
             yield Verdict(
                 outcome=Outcome.UNKNOWN,
                 state_effect=StateEffect.REINTERPRETED,
@@ -176,7 +179,7 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 def _short(name: str | None) -> str:
-    return (name or "none").rsplit(".", 1)[-1]
+    return (name or "the default").rsplit(".", 1)[-1]
 
 
 @streams_rule("KST077")
@@ -251,19 +254,25 @@ def _all_committed(c: StreamsComparison) -> bool:
 def only_for_new_topics(c: StreamsComparison) -> Iterator[Verdict]:
     """Kafka Streams gives these settings to internal topics that it creates; topics that exist keep
     theirs."""
-    keys = [k for k in (c.old.config | c.new.config) if k in _NEW_TOPICS_ONLY or _of_topics(k)]
-    for key in sorted(keys):
+    for key in for_new_topics(c):
         old, new = c.setting(key)
-        if old != new:
-            yield Verdict(
-                outcome=Outcome.NO_EFFECT,
-                state_effect=StateEffect.EXACT,
-                where=Where(),
-                before=old,
-                after=new,
-                because=f"{key} changed.",
-                remedy="Alter the existing internal topics by kafka-configs where it must hold.",
-            )
+        yield Verdict(
+            outcome=Outcome.NO_EFFECT,
+            state_effect=StateEffect.EXACT,
+            where=Where(),
+            before=old,
+            after=new,
+            because=f"{key} changed.",
+            remedy="Alter the existing internal topics by kafka-configs where it must hold.",
+        )
+
+
+def for_new_topics(c: StreamsComparison) -> tuple[str, ...]:
+    """Return the settings that differ and count only for internal topics that are yet to come."""
+    keys = sorted(
+        k for k in (c.old.config | c.new.config) if k in _NEW_TOPICS_ONLY or _of_topics(k)
+    )
+    return tuple(k for k in keys if c.old.config.get(k) != c.new.config.get(k))
 
 
 def _of_topics(key: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow
+from headgate.compat.streams.flow import UNREAD, Flow
 from headgate.compat.streams.pairs import StorePair, meaning
 from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rules.derived import only_published
 from headgate.model.streams import StreamsStore
 
 _NAME_IT = (
@@ -31,6 +32,9 @@ def store_name_changed(c: StreamsComparison) -> Iterator[Verdict]:
         if now.is_global or now.restored_from:
             yield _rebuilt(pair, was, now)
             continue
+        if only_published(c.flow_before, was) and only_published(c.flow_after, now):
+            yield _worked_out_anew(pair, was, now)
+            continue
         yield Verdict(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
@@ -41,6 +45,24 @@ def store_name_changed(c: StreamsComparison) -> Iterator[Verdict]:
             remedy=_NAME_IT.format(old=was.name),
             scenario="from-scratch",
         )
+
+
+def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Verdict:
+    queried = not now.is_generated or not was.is_generated
+    return Verdict(
+        outcome=Outcome.UNKNOWN if queried else Outcome.RESUMES,
+        state_effect=StateEffect.ORPHANED,
+        where=pair.where,
+        before=was.name,
+        after=now.name,
+        because=f"{now.name} starts empty. It keeps a result that is worked out of other stores "
+        "and only published, so that no output changes.",
+        question=f"Does anybody query {was.name}? It has another name now, and misses each row "
+        "until it changes."
+        if queried
+        else None,
+        remedy=f'Keep the name where the store is queried: Materialized.as("{was.name}").',
+    )
 
 
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
@@ -117,84 +139,6 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
     return store.topology, store.name
 
 
-@streams_rule("KST003")
-def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
-    """A store that no operator uses any more is left behind with its changelog. Should a later
-    version bring the name back, it finds the rows as they are now and misses all that was
-    processed in between."""
-    left = {_key(s) for s in c.new.stores}
-    for pair in c.stores:
-        was = pair.before
-        if was is None or pair.after is not None or _key(was) in left or was.is_global:
-            continue
-        if (successor := _in_its_place(c, was)) is not None:
-            yield _replaced(was, successor)
-        elif not _is_buffer(c, was):
-            yield Verdict(
-                outcome=Outcome.RESUMES,
-                state_effect=StateEffect.ORPHANED,
-                where=pair.where,
-                before=was.name,
-                after=None,
-                because=f"{was.name} was removed.",
-                remedy=f"Delete {was.changelog or was.name} once the new version is proven.",
-            )
-
-
-def _in_its_place(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
-    """Return a new store of another kind of operator at the same place, or None."""
-    mine = meaning(c.flow_before, was)
-    for pair in c.stores:
-        now = meaning(c.flow_after, pair.after) if pair.after and not pair.before else None
-        if (
-            mine
-            and now
-            and mine.family != now.family
-            and mine.inputs == now.inputs
-            and (mine.down == now.down or (mine.outputs == now.outputs and mine.next == now.next))
-        ):
-            return pair.after
-    return None
-
-
-def _replaced(was: StreamsStore, now: StreamsStore) -> Verdict:
-    return Verdict(
-        outcome=Outcome.UNKNOWN,
-        state_effect=StateEffect.LOST,
-        where=Where(was.node, now.node),
-        before=was.name,
-        after=now.name,
-        because=f"{was.name} was removed, and {now.name} of another operator stands in its place.",
-        question=f"Is {now.name} meant to go on from what {was.name} holds? It starts empty.",
-        remedy="Replay the inputs into a new application id where the history is needed.",
-    )
-
-
-@streams_rule("KST004")
-def suppression_removed(c: StreamsComparison) -> Iterator[Verdict]:
-    """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator
-    is gone nobody reads the buffer, and these results are never published."""
-    left = {_key(s) for s in c.new.stores}
-    for pair in c.stores:
-        was = pair.before
-        if was and pair.after is None and _key(was) not in left and _is_buffer(c, was):
-            yield Verdict(
-                outcome=Outcome.SILENTLY_WRONG,
-                state_effect=StateEffect.LOST,
-                where=pair.where,
-                before=was.name,
-                after=None,
-                because=f"suppress() with the buffer {was.name} was removed.",
-                remedy="Let stream time pass every open window first (send records that close "
-                "them), so that the buffer is empty, then stop and upgrade.",
-                scenario="offline-upgrade",
-            )
-
-
-def _is_buffer(c: StreamsComparison, store: StreamsStore) -> bool:
-    return any(c.flow_before.nodes[k].operator == "suppress" for k in c.flow_before.users(store))
-
-
 @streams_rule("KST005")
 def store_added(c: StreamsComparison) -> Iterator[Verdict]:
     """A new store starts empty and sees what is processed from now on: the committed offsets of
@@ -208,6 +152,8 @@ def store_added(c: StreamsComparison) -> Iterator[Verdict]:
             yield _resurrected(now)
         elif topic := _table_read_before(c, now):
             yield _half_a_table(now, topic)
+        elif old := _used_before(c, now):
+            yield _other_store(old, now)
         else:
             yield Verdict(
                 outcome=Outcome.RESUMES,
@@ -230,6 +176,41 @@ def _resurrected(now: StreamsStore) -> Verdict:
         because=f"{now.changelog} is on the cluster, left by an earlier version: {now.name} "
         "restores its old rows, which miss everything that was processed since.",
         remedy=f"Delete {now.changelog} before the start, or call the store something else.",
+    )
+
+
+def _used_before(c: StreamsComparison, now: StreamsStore) -> StreamsStore | None:
+    """Return the store that a processor of both versions no longer uses, and used in its place.
+
+    Others still use that one, so that it is no store under another name.
+    """
+    left = {_key(s): s for s in c.new.stores}
+    for key in c.flow_after.users(now):
+        was = c.flow_before.nodes.get(key)
+        if was is None or was.operator not in _OWN or c.flow_after.nodes[key].operator not in _OWN:
+            continue
+        gone = sorted(set(was.stores) - set(c.flow_after.nodes[key].stores))
+        found = [s for n in gone for s in c.flow_before.stores.get(n, ()) if _key(s) in left]
+        if found:
+            return found[0]
+    return None
+
+
+_OWN = UNREAD | {"process", "process_values", "transform", "transform_values", "flat_transform"}
+"""Processors of the user's own, which look into whatever stores they are connected to."""
+
+
+def _other_store(old: StreamsStore, now: StreamsStore) -> Verdict:
+    return Verdict(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.LOST,
+        where=Where(old.node, now.node),
+        before=old.name,
+        after=now.name,
+        because=f"A processor that used {old.name} uses {now.name} now, which starts empty: what "
+        f"it knew stays in {old.name}.",
+        remedy=f"Keep it connected to {old.name}, or replay the inputs into a new application id.",
+        scenario="from-scratch",
     )
 
 

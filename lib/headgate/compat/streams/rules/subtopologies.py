@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.compat.streams.rule import STREAMS_EXCEPTION, StreamsComparison, streams_rule
 from headgate.compat.streams.rules.keys import kept
+from headgate.compat.streams.rules.versions import release
 
 
 @streams_rule("KST050")
@@ -47,3 +48,37 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[Verdict]:
                 "logging on and replay the inputs into a new application id.",
                 scenario="from-scratch",
             )
+
+
+@streams_rule("KST052", "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread")
+def global_takes_a_task(c: StreamsComparison) -> Iterator[Verdict]:
+    """Global stores are numbered along with the sub-topologies, though they have no tasks. At its
+    start Kafka Streams opens the stores of every task directory that it finds: where a directory of
+    that number was left by a stateful sub-topology, the global store is opened for that task, and
+    then refused to the global thread ("Metrics recorder is re-initialised with different task").
+    Instances whose disk is empty start."""
+    now = release(c.after.engine_version)
+    if now is not None and now < _OPENS_AT_START:
+        return
+    left = {s.subtopology: s for s in c.old.stores if not s.is_global}
+    for store in c.new.stores:
+        old = left.get(store.subtopology) if store.is_global else None
+        if old is not None:
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                state_effect=StateEffect.NONE,
+                where=Where(old.node, store.node),
+                before=old.name,
+                after=store.name,
+                because=f"The global store {store.name} has the number {store.subtopology}, under "
+                f"which {old.name} lies on the disk.",
+                error_class=STREAMS_EXCEPTION,
+                remedy="Declare the global store behind all others, so that the numbers stay. Or "
+                "delete the state directories of all instances before the start: the stores are "
+                "restored from their changelogs.",
+                rollback=Rollback.SAFE,
+                scenario="offline-upgrade",
+            )
+
+
+_OPENS_AT_START = (4, 0)

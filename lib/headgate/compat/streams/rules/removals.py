@@ -1,0 +1,110 @@
+"""Stores that no operator uses any more: what they held, and what stands in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.rule import Verdict
+from headgate.compat.streams.flow import Flow
+from headgate.compat.streams.pairs import Meaning, meaning
+from headgate.compat.streams.rule import StreamsComparison, streams_rule
+from headgate.model.streams import StreamsStore
+
+
+def _key(store: StreamsStore) -> tuple[str | None, str]:
+    return store.topology, store.name
+
+
+@streams_rule("KST003")
+def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
+    """A store that no operator uses any more is left behind with its changelog. Should a later
+    version bring the name back, it finds the rows as they are now and misses all that was
+    processed in between."""
+    left = {_key(s) for s in c.new.stores}
+    for pair in c.stores:
+        was = pair.before
+        if was is None or pair.after is not None or _key(was) in left or was.is_global:
+            continue
+        if (successor := _in_its_place(c, was)) is not None:
+            yield _replaced(c, was, successor)
+        elif not _is_buffer(c, was):
+            yield Verdict(
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.ORPHANED,
+                where=pair.where,
+                before=was.name,
+                after=None,
+                because=f"{was.name} was removed.",
+                remedy=f"Delete {was.changelog or was.name} once the new version is proven.",
+            )
+
+
+def _in_its_place(c: StreamsComparison, was: StreamsStore) -> StreamsStore | None:
+    """Return a new store of another kind of operator at the same place, or None."""
+    mine = meaning(c.flow_before, was)
+    news = (p.after for p in c.stores if p.after and not p.before)
+    return next((s for s in news if mine and _is_in_place(c, was, mine, s)), None)
+
+
+def _is_in_place(c: StreamsComparison, was: StreamsStore, mine: Meaning, new: StreamsStore) -> bool:
+    now = meaning(c.flow_after, new)
+    if now is None or mine.family == now.family or mine.inputs != now.inputs:
+        return False
+    if new.is_global or new.restored_from:
+        return False
+    if mine.down == now.down or (mine.outputs == now.outputs and mine.next == now.next):
+        return True
+    joins = {mine.family, now.family} == {"table", "join"}
+    return joins and _seen_by(c.flow_before, was) == _seen_by(c.flow_after, new) != frozenset()
+
+
+def _seen_by(flow: Flow, store: StreamsStore) -> frozenset[str]:
+    """Return the outputs that a store's rows reach, also through operators that look rows up."""
+    return frozenset[str]().union(*(flow.outputs[k] for k in flow.users(store)))
+
+
+_KEEP_HISTORY = frozenset({"aggregate", "join", "table"})
+
+
+def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Verdict:
+    sides = (meaning(c.flow_before, was), meaning(c.flow_after, now))
+    lost = {m.family for m in sides if m} <= _KEEP_HISTORY
+    return Verdict(
+        outcome=Outcome.SILENTLY_WRONG if lost else Outcome.UNKNOWN,
+        state_effect=StateEffect.LOST,
+        where=Where(was.node, now.node),
+        before=was.name,
+        after=now.name,
+        because=f"{was.name} was removed, and {now.name} of another operator stands in its place. "
+        "It starts empty.",
+        question=None
+        if lost
+        else f"Is {now.name} meant to go on from what {was.name} holds? It starts empty.",
+        remedy="Replay the inputs into a new application id where the history is needed.",
+    )
+
+
+@streams_rule("KST004")
+def suppression_removed(c: StreamsComparison) -> Iterator[Verdict]:
+    """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator
+    is gone nobody reads the buffer, and these results are never published."""
+    left = {_key(s) for s in c.new.stores}
+    for pair in c.stores:
+        was = pair.before
+        if was and pair.after is None and _key(was) not in left and _is_buffer(c, was):
+            yield Verdict(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.LOST,
+                where=pair.where,
+                before=was.name,
+                after=None,
+                because=f"suppress() with the buffer {was.name} was removed.",
+                remedy="Let stream time pass every open window first (send records that close "
+                "them), so that the buffer is empty, then stop and upgrade.",
+                scenario="offline-upgrade",
+            )
+
+
+def _is_buffer(c: StreamsComparison, store: StreamsStore) -> bool:
+    return any(c.flow_before.nodes[k].operator == "suppress" for k in c.flow_before.users(store))
