@@ -113,12 +113,16 @@ def _renamed(path: Path, later: int) -> Path:
     """
     if path.parent.name in ("offsets", "commits") and path.name.isdigit():
         return path.with_name(str(int(path.name) + later))
-    return path
+    return path.with_name(_UUID.sub(_other_id, path.name))
+
+
+def _other_id(found: re.Match[str]) -> str:
+    return found[0].translate(str.maketrans("0123456789", "9876543210"))
 
 
 def _as_another_run(text: str, name: str, later: int) -> str:
     """Rewrite folders, topics, ids, attribute numbers and batches, each to one other."""
-    text = _UUID.sub(lambda m: m[0].translate(str.maketrans("0123456789", "9876543210")), text)
+    text = _UUID.sub(_other_id, text)
     text = _ATTRIBUTE.sub(lambda m: f"#{_MOST - int(m[1])}", text)
     text = _JSON_ID.sub(lambda m: f"{m[1]}{_MOST - int(m[2])}", text)
     text = _REPORTED.sub(lambda m: f"{m[1]}{int(m[2]) + later}", text)

@@ -13,6 +13,7 @@ from .build import K, version
 
 R, W, U, OK = Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.RESUMES
 N, T = Field("n", "integer", True), Field("t", "string", True)
+LONG, TOO = replace(N, type="long"), replace(T, name="too")
 
 
 def processor(code="a" * 64):
@@ -45,6 +46,25 @@ def avro(*fields):
     return variables("avro", c=fields)
 
 
+def remembering(made, **told):
+    """Return a version whose checkpoint remembers more of its operator."""
+    (operator,) = made.stateful
+    return replace(made, stateful=(replace(operator, extra={**operator.extra, **told}),))
+
+
+def fields(*found):
+    return [{"name": f.name, "type": f.type, "nullable": f.nullable} for f in found]
+
+
+def older(*value):
+    """Return a schema that was valid before, as the reader of a checkpoint tells it."""
+    return {"key": fields(K), "value": fields(*value)}
+
+
+def begun_with(made, function):
+    return remembering(made, function=function)
+
+
 SAME = variables(c=(N,))
 BOTH = avro(N, T)
 CASES = {
@@ -52,5 +72,20 @@ CASES = {
     "TWS002": (SAME, variables(d=(N,)), W, SAME),
     "TWS003": (SAME, variables(c=(N,), d=(N,)), OK, SAME),
     "TWS004": (BOTH, avro(replace(N, type="string"), T), R, BOTH),
+    "TWS006": (remembering(SAME, past={"d": [older(T)]}), variables(c=(N,), d=(N,)), R, SAME),
+    "TWS007": (
+        remembering(BOTH, past={"c": [older(LONG)]}),
+        avro(N, T, replace(T, name="u")),
+        R,
+        BOTH,
+    ),
+    "TWS008": (remembering(SAME, schema_files=128), variables(c=(N,), d=(N,)), R, SAME),
+    "TWS009": (
+        begun_with(SAME, "transformWithStateUDF"),
+        begun_with(SAME, "transformWithStateWithInitStateUDF"),
+        Outcome.NO_EFFECT,
+        begun_with(SAME, "transformWithStateUDF"),
+    ),
+    "TWS010": (variables(c=(T, TOO)), variables(c=(TOO, T)), W, variables(c=(T, TOO))),
     "TWS005": (BOTH, avro(replace(N, name="m"), T), W, avro(T, N)),
 }

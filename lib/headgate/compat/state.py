@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from headgate.compat.join_stores import MATCHED, in_pinned_format
 from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
 from headgate.compat.schema_check import Fit, fit
 from headgate.compat.variables import is_internal
-from headgate.model.schema import Field, Schema
-from headgate.model.version import OperatorKind, StateStore
+from headgate.model.schema import Schema
+from headgate.model.version import OperatorKind, StatefulOperator, StateStore
 
 _FORMATTED = (OperatorKind.AGGREGATE, OperatorKind.STREAM_JOIN)
 _ROWS = "keyWithIndexToValue"
-_MATCHED = Field("matched", "boolean", True)
 KEY, VALUE = "key", "value"
 SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 
@@ -53,7 +53,7 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
     """Return the stores that both sides have, in the old side's order."""
     if pair.before is None or pair.after is None:
         return ()
-    new = {s.store: s for s in pair.after.stores}
+    new = {s.store: s for s in _in_their_format(pair, pair.after)}
     same = pair.before.kind in _FORMATTED
     grows = pair.before.kind is OperatorKind.TRANSFORM_WITH_STATE
     return tuple(
@@ -63,23 +63,34 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
     )
 
 
+def _in_their_format(pair: OperatorPair, after: StatefulOperator) -> tuple[StateStore, ...]:
+    """Return the planned stores; those of a join under the names that the pinned format has."""
+    if pair.kind is not OperatorKind.STREAM_JOIN or pair.before is None:
+        return after.stores
+    pinned = next((s.format for s in pair.before.stores if s.format), None)
+    return in_pinned_format(after.stores, pinned)
+
+
 def in_format(store: StateStore, pinned: str) -> Schema | None:
     """Return a planned value schema as the pinned state format would have it.
 
     The plan was made with the session's format, and the offset log's wins. Format 1 of an
-    aggregate stores the key in the value, too; format 2 of a join adds whether a row was matched.
+    aggregate stores the key in the value, too; format 2 of a join adds whether a row was matched,
+    and the third keeps that in another place.
     """
-    value, key, change = store.value_schema, store.key_schema, (store.format, pinned)
+    value, key = store.value_schema, store.key_schema
     if value is None or key is None or store.format == pinned:
         return value
-    if change not in (("1", "2"), ("2", "1")):
+    if {store.format, pinned} <= {"2", "3"}:
+        return value
+    if "1" not in (store.format, pinned) or not {store.format, pinned} <= {"1", "2", "3"}:
         return None
     older = pinned == "1"
     if store.store == "default":
         keys = key.fields
         return Schema((*keys, *value.fields) if older else value.fields[len(keys) :])
     if store.store.endswith(_ROWS):
-        return Schema(value.fields[:-1] if older else (*value.fields, _MATCHED))
+        return Schema(value.fields[:-1] if older else (*value.fields, MATCHED))
     return value
 
 

@@ -6,7 +6,7 @@ Source: `TransformWithStateOperatorProperties`, `StateSchemaCompatibilityChecker
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,25 +77,35 @@ class Evolution:
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
 
+    def __add__(self, other: Evolution) -> Evolution:
+        """Return both as one."""
+        return Evolution(
+            self.unreadable + other.unreadable,
+            self.added + other.added,
+            self.dropped + other.dropped,
+        )
+
 
 def evolution(stored: Schema, planned: Schema) -> Evolution:
     """Compare by name, as Avro does: every field has null as its default."""
-    old = {f.name: f for f in stored.fields}
-    new = {f.name: f for f in planned.fields}
-    both = [(old[name], new[name]) for name in old if name in new]
-    return Evolution(
-        unreadable=tuple(path for b, a in both for path in _unreadable(b, a)),
-        added=tuple(name for name in new if name not in old),
-        dropped=tuple(name for name in old if name not in new),
+    return _fields(stored.fields, planned.fields, "")
+
+
+def _fields(stored: tuple[Field, ...], planned: tuple[Field, ...], at: str) -> Evolution:
+    old, new = ({f.name: f.type for f in fields} for fields in (stored, planned))
+    out = Evolution(
+        added=tuple(at + name for name in new if name not in old),
+        dropped=tuple(at + name for name in old if name not in new),
     )
+    for name in old.keys() & new.keys():
+        out += _typed(old[name], new[name], at + name)
+    return out
 
 
-def _unreadable(stored: Field, planned: Field) -> Iterator[str]:
-    old, new = stored.type, planned.type
-    if isinstance(old, dict) and isinstance(new, dict):
-        yield from (f"{stored.name}{rest}" for rest in _nested(old, new))
-    elif not _reads(old, new):
-        yield stored.name
+def _typed(stored: Any, planned: Any, at: str) -> Evolution:
+    if isinstance(stored, dict) and isinstance(planned, dict):
+        return _nested(stored, planned, at)
+    return Evolution() if _reads(stored, planned) else Evolution(unreadable=(at,))
 
 
 def _reads(old: Any, new: Any) -> bool:
@@ -105,22 +115,66 @@ def _reads(old: Any, new: Any) -> bool:
     return was == now or (was, now) in _READS
 
 
-def _nested(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+def _nested(old: dict[str, Any], new: dict[str, Any], at: str) -> Evolution:
     kind = old.get("type")
     if kind != new.get("type"):
-        yield ""
-    elif kind == "struct":
-        inner = evolution(_schema(old), _schema(new))
-        yield from (f".{path}" for path in inner.unreadable)
-    else:
-        part = {"array": "elementType", "map": "valueType"}.get(str(kind))
-        if part is None:
-            yield from () if old == new else ("",)
-        elif kind == "map" and old.get("keyType") != new.get("keyType"):
-            yield ".key"
-        else:
-            yield from _unreadable(Field("[]", old.get(part)), Field("[]", new.get(part)))
+        return Evolution(unreadable=(at,))
+    if kind == "struct":
+        return _fields(_inner(old), _inner(new), f"{at}.")
+    part = {"array": "elementType", "map": "valueType"}.get(str(kind))
+    if part is None:
+        return Evolution() if old == new else Evolution(unreadable=(at,))
+    if kind == "map" and old.get("keyType") != new.get("keyType"):
+        return Evolution(unreadable=(f"{at}.key",))
+    return _typed(old.get(part), new.get(part), f"{at}[]")
 
 
-def _schema(kind: dict[str, Any]) -> Schema:
-    return Schema(tuple(Field(f["name"], f["type"]) for f in kind.get("fields") or ()))
+def _inner(kind: dict[str, Any]) -> tuple[Field, ...]:
+    return tuple(Field(f["name"], f["type"]) for f in kind.get("fields") or ())
+
+
+def moved(stored: Schema, planned: Schema) -> tuple[str, ...]:
+    """Return the fields, nested ones by their path, that stand in both at different places."""
+    old, new = ([p for f in s.fields for p in _paths(f.name, f.type)] for s in (stored, planned))
+    return tuple(p for p in old if p in new and old.index(p) != new.index(p))
+
+
+def _paths(name: str, kind: Any) -> list[str]:
+    """Return a field's path, or those of what is in it."""
+    if not isinstance(kind, dict):
+        return [name]
+    match kind.get("type"):
+        case "struct":
+            return [p for f in kind.get("fields") or () for p in _paths(_at(name, f), f["type"])]
+        case "array":
+            return _paths(f"{name}[]", kind.get("elementType"))
+        case "map":
+            return _paths(f"{name}[]", kind.get("valueType"))
+        case _:
+            return [name]
+
+
+def _at(name: str, field: dict[str, Any]) -> str:
+    return f"{name}.{field['name']}"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A schema that a variable had before the newest one; Spark still reads it."""
+
+    key: Schema
+    value: Schema
+
+
+def past(operator: StatefulOperator | None) -> dict[str, tuple[Past, ...]]:
+    """Return the older schemas of each variable, oldest first; also of those that went."""
+    found: Mapping[str, Any] = (operator.extra.get("past") if operator else None) or {}
+    return {name: tuple(_past(told) for told in schemas) for name, schemas in found.items()}
+
+
+def _past(told: Mapping[str, Any]) -> Past:
+    key, value = (
+        Schema(tuple(Field(f["name"], f["type"], f["nullable"]) for f in told[part]))
+        for part in ("key", "value")
+    )
+    return Past(key, value)

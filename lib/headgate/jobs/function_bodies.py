@@ -23,8 +23,8 @@ def digest(function: Any) -> str:
     """Return SHA-256 (hex) over a function or class and all of its own code that it refers to.
 
     Comments, layout, docstrings and libraries do not count; constants and helper functions that
-    it uses do. Without its source at hand the compiled code counts, which differs between releases
-    of Python.
+    it uses do, and so does what an object was made with. Without its source at hand the compiled
+    code counts, which differs between releases of Python.
     """
     return hashlib.sha256("\n".join(_told(function, set())).encode()).hexdigest()
 
@@ -57,6 +57,9 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
     elif type(value).__module__ != "builtins" and _is_own(_file_of(type(value))):
         seen.add(id(value))
         yield from _told(type(value), seen)
+        for name, member in sorted(getattr(value, "__dict__", {}).items()):
+            yield name
+            yield from _told(member, seen)
     else:
         yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}"
 

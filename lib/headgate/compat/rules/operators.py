@@ -15,6 +15,7 @@ from headgate.model.version import OperatorKind, StatefulOperator
 _REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
 _MISMATCH = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
+_OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 
 
 @rule("OPS001")
@@ -124,7 +125,14 @@ def _differs(pair: OperatorPair) -> bool:
     kinds = {pair.before.kind, pair.after.kind}
     if OperatorKind.UNKNOWN in kinds:
         return pair.before.name != pair.after.name
-    return len(kinds) > 1
+    return len(kinds) > 1 or _other_interface(pair)
+
+
+def _other_interface(pair: OperatorPair) -> bool:
+    """Say whether one kind has two names: Scala, Python with pandas, Python with rows."""
+    assert pair.before and pair.after
+    old, new = pair.before.name, pair.after.name
+    return pair.kind in _OF_MANY_NAMES and None not in (old, new) and old != new
 
 
 def _unchecked(c: Comparison, pair: OperatorPair) -> Verdict:
@@ -160,6 +168,8 @@ def _sentence(c: Comparison, differing: list[OperatorPair]) -> str:
     if old != new:
         return f"The checkpoint holds {old} stateful operators, the new version has {new}."
     first = differing[0]
+    if first.kind is not None and first.before and first.after:
+        return f"{first.before.name} became {first.after.name}."
     return f"{_word(first.before)} became {_word(first.after)}.".capitalize()
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.state import VALUE, StorePair, check_is_off, store_pairs
-from headgate.compat.variables import Variable, evolution, variables
+from headgate.compat.schema_check import fit
+from headgate.compat.state import KEY, VALUE, StorePair, check_is_off, store_pairs
+from headgate.compat.variables import Variable, evolution, moved, variables
 from headgate.model.schema import Schema
 from headgate.model.version import OperatorKind
 
@@ -127,6 +128,37 @@ def avro_field_renamed(c: Comparison) -> Iterator[Verdict]:
             rollback=Rollback.LOST,
             remedy="Keep the names of the fields." if renamed else "",
             scenario="from-scratch" if renamed else None,
+        )
+
+
+@rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0")
+def fields_exchanged(c: Comparison) -> Iterator[Verdict]:
+    """In UnsafeRow a stored field is known by its place, and names are not compared.
+
+    Fields of equal types that change places take each other's values.
+    """
+    for pair, old, new in _variables(c):
+        for store in store_pairs(pair):
+            if store.evolves or store.name not in old.keys() & new.keys():
+                continue
+            for part in (KEY, VALUE):
+                yield from _exchanged(pair, store, part)
+
+
+def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Verdict]:
+    stored, planned = store.stored(part), store.planned(part)
+    if stored is None or planned is None or fit(stored, planned).refused:
+        return
+    if places := moved(stored, planned):
+        yield Verdict(
+            outcome=Outcome.SILENTLY_WRONG,
+            state_effect=StateEffect.REINTERPRETED,
+            where=pair.where,
+            before=stored.describe(),
+            after=planned.describe(),
+            because=f"{_listed(places)} of `{store.name}` changed places.",
+            remedy=f"Keep the order of the fields. {_REPLAY}",
+            scenario="from-scratch",
         )
 
 

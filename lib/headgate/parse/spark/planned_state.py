@@ -201,19 +201,28 @@ def _limit(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
 def _join(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
     arguments = _arguments(node)
     formats = [a for a in arguments if a in ("1", "2", "3", "4")]
-    # The fourth keeps rows by their time, under other names.
-    if len(inputs) != 2 or (formats and formats[-1] == "4"):
+    if len(inputs) != 2:
         return {}
     out: Stores = {}
     for side, keys, rows in zip(("left", "right"), arguments, inputs, strict=False):
         found = [place.field(k, rows, f"field{i}") for i, k in enumerate(listed(keys))]
         matched = () if formats[-1:] == ["1"] else (Field("matched", "boolean", True),)
         stored = tuple(Field(c.name, c.type, c.narrowed) for c in rows)
+        if formats[-1:] == ["4"]:
+            out |= _by_time(side, tuple(found), Schema(stored + matched))
+            continue
         index = Field("index", "long", True)
         count = Schema((Field("value", "long", True),))
         out[f"{side}-keyToNumValues"] = (Schema(tuple(found)), count)
         out[f"{side}-keyWithIndexToValue"] = (Schema((*found, index)), Schema(stored + matched))
     return out
+
+
+def _by_time(side: str, keys: tuple[Field, ...], row: Schema) -> Stores:
+    """Return a join side's stores in format 4, which keeps rows by their time."""
+    key = Schema((*keys, Field("__event_time", "long", False)))
+    nothing = Schema((Field("__dummy__", "void", True),))
+    return {f"{side}-keyWithTsToValues": (key, row), f"{side}-tsWithKey": (key, nothing)}
 
 
 def _map_groups(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:

@@ -86,8 +86,8 @@ def _recorded(found: LoggedOperator) -> StatefulOperator:
 
 
 def _properties(found: LoggedOperator) -> dict[str, Any]:
-    """Return what transformWithState records: its variables, time mode and output mode."""
-    out: dict[str, Any] = {}
+    """Return what transformWithState records: variables, time mode, output mode, old schemas."""
+    out: dict[str, Any] = dict(found.history)
     if "timeMode" in found.properties:
         out["time_mode"] = found.properties["timeMode"]
     if "outputMode" in found.properties:

@@ -17,6 +17,7 @@ from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.commit_log import CommitLog
 from headgate.parse.spark.offset_log import versioned, whole
+from headgate.parse.spark.schema_history import history, listed_files
 from headgate.parse.spark.state_schema import Family, read_families
 
 HDFS = "HDFSBackedStateStoreProvider"
@@ -32,12 +33,16 @@ _STATE_FILE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedOperator:
-    """What `state/N` holds: the engine's word for the operator, its stores, its properties."""
+    """What `state/N` holds: the engine's word for the operator, its stores, its properties.
+
+    `history` is what `schema_history.history` tells of the schemas that were valid before.
+    """
 
     operator_id: int
     name: str | None = None
     stores: tuple[StateStore, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
+    history: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,10 @@ def _operator(
     seen = _seen(names)
     _check_provider(reader, number, seen, pinned)
     made = _Stores(number, seen, pinned, _format(number, seen, commit))
-    stores = made.all(metadata.get("stateStoreInfo"), _families(reader, number, names))
+    infos = metadata.get("stateStoreInfo")
+    beside = _beside(reader, number, listed_files(names, infos))
+    families = _in_partitions(reader, number, names) | {s: f[-1] for s, f in beside.items()}
+    stores = made.all(infos, families)
     _check_partitions(reader, number, seen, stores)
     text = metadata.get("operatorPropertiesJson") or "{}"
     properties = read_json(text) if isinstance(text, str) else {}
@@ -85,6 +93,7 @@ def _operator(
         name=(metadata.get("operatorInfo") or {}).get("operatorName"),
         stores=stores,
         properties=properties if isinstance(properties, dict) else {},
+        history=history(beside.get("default", ())),
     )
 
 
@@ -159,20 +168,27 @@ def _read_metadata(data: bytes) -> dict[str, Any]:
     return found
 
 
-def _families(reader: Reader, number: int, names: list[str]) -> dict[str, tuple[Family, ...]]:
-    """Return the column families by store: v1 and v2 files in a partition, v3 beside them."""
-    base = f"state/{number}"
+def _in_partitions(reader: Reader, number: int, names: list[str]) -> dict[str, tuple[Family, ...]]:
+    """Return the column families by store, from files of v1 and v2 in a partition."""
     out: dict[str, tuple[Family, ...]] = {}
     partition = re.compile(r"[0-9]+/(?:(?P<store>[^/]+)/)?_metadata/schema")
-    beside = re.compile(r"_stateSchema/(?P<store>[^/]+)/(?P<batch>[0-9]{1,18})_[^/.]+")
     for name in names:
         if match := partition.fullmatch(name):
             store = match["store"] or "default"
-            if store not in out and (found := reader.read(f"{base}/{name}", read_families)):
+            path = f"state/{number}/{name}"
+            if store not in out and (found := reader.read(path, read_families)):
                 out[store] = found
-    newest = sorted((int(m["batch"]), m["store"], n) for n in names if (m := beside.fullmatch(n)))
-    for _, store, name in newest:
-        if found := reader.read(f"{base}/{name}", read_families):
+    return out
+
+
+def _beside(
+    reader: Reader, number: int, files: Mapping[str, list[str]]
+) -> dict[str, tuple[tuple[Family, ...], ...]]:
+    """Return the column families of each schema file of v3 by store, the newest file last."""
+    out = {}
+    for store, names in files.items():
+        read = (reader.read(f"state/{number}/{name}", read_families) for name in names)
+        if found := tuple(f for f in read if f):
             out[store] = found
     return out
 

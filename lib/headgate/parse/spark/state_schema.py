@@ -20,11 +20,15 @@ _MOST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One column family of a store; files before v3 hold one, `default`."""
+    """One column family of a store; files before v3 hold one, `default`.
+
+    `evolved` counts how often its value has got another schema (the value's schema id in v3).
+    """
 
     name: str
     key: Schema | None
     value: Schema | None
+    evolved: int = 0
 
 
 @dataclass(slots=True)
@@ -73,11 +77,11 @@ def _family(found: _Bytes) -> Family:
     name = found.text()
     found.short()
     key = schema(found.chunks())
-    found.short()
+    evolved = found.short()
     value = schema(found.chunks())
     found.chunks()
     found.chunks()
-    return Family(name, key, value)
+    return Family(name, key, value, evolved)
 
 
 def schema(text: str) -> Schema:

@@ -1,0 +1,196 @@
+"""Rules about what a transformWithState's checkpoint remembers: old schemas, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, Rollback, StateEffect
+from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.schema_check import fit
+from headgate.compat.settings import effective
+from headgate.compat.state import VALUE, StorePair, check_is_off, store_pairs
+from headgate.compat.variables import Past, evolution, past, variables
+from headgate.model.schema import Schema
+from headgate.model.version import OperatorKind, StateStore
+
+_SOURCE = "StateSchemaCompatibilityChecker of Spark 4.2.0, and restarts on it"
+_S = "spark.sql.streaming.stateStore."
+EVOLUTIONS = _S + "valueStateSchemaEvolutionThreshold"
+SCHEMA_FILES = _S + "maxNumStateSchemaFiles"
+# What Spark 4.2 uses where a session sets nothing.
+_LIMITS = {EVOLUTIONS: 16, SCHEMA_FILES: 128}
+_REPLAY = "Start from an empty checkpoint and replay."
+_WITH_INITIAL = "transformWithStateWithInitStateUDF"
+
+
+@rule("TWS006", _SOURCE)
+def variable_came_back(c: Comparison) -> Iterator[Verdict]:
+    """A variable that went stays in the store, and its schema in the checkpoint's schema files.
+
+    One of the same name is checked against that schema, and finds the values of the time when it
+    went, unless `handle.deleteIfExists` purged them.
+    """
+    for pair in _operators(c):
+        made = {s.store: s for s in (pair.after.stores if pair.after else ())}
+        declared = variables(pair.before) or {}
+        for name, schemas in past(pair.before).items():
+            if name in made and name not in declared:
+                yield _came_back(c, pair, made[name], schemas)
+
+
+def _came_back(
+    c: Comparison, pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]
+) -> Verdict:
+    error = None if check_is_off(c) else _refusal(pair, store, schemas)
+    return Verdict(
+        outcome=Outcome.REFUSES if error else Outcome.RESUMES,
+        state_effect=None if error else StateEffect.MIXED,
+        where=pair.where,
+        before=schemas[-1].value.describe(),
+        after=store.value_schema.describe() if store.value_schema else None,
+        because=f"`{store.store}` was declared before, and comes back"
+        + (" with another schema." if error else "."),
+        error_class=error,
+        remedy="Give the variable a name that was never used."
+        + ("" if error else " Or purge it with `handle.deleteIfExists` before it comes back."),
+        scenario="from-scratch" if error else None,
+    )
+
+
+def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -> str | None:
+    """Return the condition by which Spark refuses the schema of a variable, None where it fits."""
+    last = schemas[-1]
+    if fit(last.key, store.key_schema).refused:
+        return "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
+    if store.value_schema is None:
+        return None
+    if _by_name(pair):
+        lost = any(evolution(s.value, store.value_schema).unreadable for s in schemas)
+        return "STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION" if lost else None
+    refused = fit(last.value, store.value_schema).refused
+    return "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" if refused else None
+
+
+@rule("TWS007", _SOURCE)
+def older_values(c: Comparison) -> Iterator[Verdict]:
+    """In Avro a new schema must be able to read every schema that a value ever had.
+
+    Spark doesn't know whether a value of an older one is still there: what was widened can't
+    become narrow again.
+    """
+    if check_is_off(c):
+        return
+    for pair, store, planned in _evolving(c):
+        stored = store.stored(VALUE)
+        if stored in (None, planned) or evolution(stored, planned).unreadable:
+            continue
+        for old in past(pair.before).get(store.name, ()):
+            if lost := evolution(old.value, planned).unreadable:
+                yield Verdict(
+                    outcome=Outcome.REFUSES,
+                    where=pair.where,
+                    before=old.value.describe(),
+                    after=planned.describe(),
+                    because=f"`{store.name}` had {', '.join(lost)} of a type that can't be read "
+                    "as the new one.",
+                    error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
+                    remedy="Keep a type that reads all of them, or give the variable another "
+                    "name. " + _REPLAY,
+                    scenario="from-scratch",
+                )
+                break
+
+
+@rule("TWS008", _SOURCE)
+def limits(c: Comparison) -> Iterator[Verdict]:
+    """Spark counts how often a value's schema evolved, and the files of an operator's schemas.
+
+    At `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (16) and, once a
+    variable comes or goes, at `spark.sql.streaming.stateStore.maxNumStateSchemaFiles` (128) it
+    refuses the next.
+    """
+    if check_is_off(c):
+        return
+    yield from _evolved_too_often(c)
+    for pair in _operators(c):
+        assert pair.before and pair.after
+        files, most = pair.before.extra.get("schema_files"), _limit(c, SCHEMA_FILES)
+        old, new = ({s.store for s in o.stores} for o in (pair.before, pair.after))
+        if files is not None and files == most and old != new:
+            yield _too_many(
+                pair,
+                f"{files} schema files are there, and {SCHEMA_FILES} is {most}.",
+                "STATE_STORE_STATE_SCHEMA_FILES_THRESHOLD_EXCEEDED",
+                SCHEMA_FILES,
+            )
+
+
+def _evolved_too_often(c: Comparison) -> Iterator[Verdict]:
+    most = _limit(c, EVOLUTIONS)
+    for pair, store, planned in _evolving(c):
+        assert pair.before
+        evolved = (pair.before.extra.get("evolved") or {}).get(store.name, 0)
+        if store.stored(VALUE) != planned and evolved + 1 >= most:
+            yield _too_many(
+                pair,
+                f"`{store.name}` evolved {evolved} times, and {EVOLUTIONS} is {most}.",
+                "STATE_STORE_VALUE_SCHEMA_EVOLUTION_THRESHOLD_EXCEEDED",
+                EVOLUTIONS,
+            )
+
+
+def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.REFUSES,
+        where=pair.where,
+        because=because,
+        error_class=error,
+        remedy=f"Set {key} higher.",
+        scenario="offline-upgrade",
+    )
+
+
+def _limit(c: Comparison, key: str) -> int:
+    told = effective(c.after, key) or ""
+    return int(told) if told.isdigit() else _LIMITS[key]
+
+
+@rule("TWS009", "IncrementalExecution of Spark 4.2.0, and restarts on it")
+def initial_state(c: Comparison) -> Iterator[Verdict]:
+    """Initial state is read in a query's very first batch, and never again on its checkpoint."""
+    for pair in _operators(c):
+        assert pair.before and pair.after
+        old, new = (o.extra.get("function") for o in (pair.before, pair.after))
+        if None in (old, new) or old == new or _WITH_INITIAL not in (old, new):
+            continue
+        came = new == _WITH_INITIAL
+        yield Verdict(
+            outcome=Outcome.NO_EFFECT,
+            where=pair.where,
+            before=None if came else "initial state",
+            after="initial state" if came else None,
+            because="The initial state that was added is not loaded."
+            if came
+            else "The initial state went; what was loaded of it stays.",
+            rollback=Rollback.SAFE,
+            remedy="For another initial state start from an empty checkpoint.",
+            scenario="from-scratch",
+        )
+
+
+def _operators(c: Comparison) -> Iterator[OperatorPair]:
+    yield from (p for p in c.operators if p.kind is OperatorKind.TRANSFORM_WITH_STATE)
+
+
+def _evolving(c: Comparison) -> Iterator[tuple[OperatorPair, StorePair, Schema]]:
+    """Yield the stores whose values are read by name, with the value schema that is planned."""
+    for pair in _operators(c):
+        for store in store_pairs(pair):
+            planned = store.planned(VALUE)
+            if store.evolves and planned is not None:
+                yield pair, store, planned
+
+
+def _by_name(pair: OperatorPair) -> bool:
+    return any(s.encoding == "avro" for s in (pair.before.stores if pair.before else ()))
