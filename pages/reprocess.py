@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, ScenarioError
 from headgate.plan.build import SCENARIOS
 from headgate.plan.plan import Plan
 from headgate.ui import markup
@@ -15,6 +17,7 @@ from headgate.ui.pick import pick_pipeline
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.problem import show_problem
 from headgate.ui.run_view import run_view
+from headgate.ui.scenario_form import ask_options, unanswered
 from headgate.ui.state import select, selected
 from headgate.usecases.apply_plan import apply_plan
 from headgate.usecases.context import Context
@@ -52,12 +55,18 @@ def _page(context: Context) -> None:
         return
     with again:
         anew = st.button("Plan again", key=ReprocessKey.AGAIN, icon=":material/refresh:")
-    plan = _plan(context, scenario, pipeline, anew)
+    declared = context.registry.pipeline(pipeline)
+    answers = ask_options(SCENARIOS[scenario], declared.engine) if declared else {}
+    plan = None
+    if declared is None or not unanswered(SCENARIOS[scenario], declared.engine, answers):
+        plan = _plan(context, (scenario, pipeline, answers), anew)
     with go:
         if st.button("Run …", key=ReprocessKey.GO, type="primary", width="stretch",
-                     icon=":material/play_arrow:", disabled=not plan.appliable):  # fmt: skip
+                     icon=":material/play_arrow:",
+                     disabled=plan is None or not plan.appliable) and plan:  # fmt: skip
             _confirm(context, plan)
-    _show_plan(plan)
+    if plan is not None:
+        _show_plan(plan)
 
 
 def _pick_scenario() -> str:
@@ -71,13 +80,20 @@ def _pick_scenario() -> str:
     )
 
 
-def _plan(context: Context, scenario: str, pipeline: str, anew: bool) -> Plan:
-    """Return the plan that is shown; it is made again only when it is asked for."""
-    wanted = (context.registry.path, scenario, pipeline)
+def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], anew: bool) -> Plan | None:
+    """Return the plan that is shown, None while it can't be made; only another question makes one.
+
+    An answer that is missing or wrong gets its sentence in the plan's place.
+    """
+    wanted = (context.registry.path, *asked)
     kept = st.session_state.get(ReprocessKey.PLAN)
     if kept is None or kept[0] != wanted or anew:
-        with st.spinner("Looking at the pipeline and the cluster"):
-            kept = (wanted, plan_scenario(context, scenario, pipeline, {}))
+        try:
+            with st.spinner("Looking at the pipeline and the cluster"):
+                kept = (wanted, plan_scenario(context, *asked))
+        except ScenarioError as error:
+            st.html(markup.say(str(error), "unknown"))
+            return None
         st.session_state[ReprocessKey.PLAN] = kept
     plan: Plan = kept[1]
     return plan

@@ -114,3 +114,22 @@ def test_the_wizard_refuses_with_the_reason(open_page, seeded):
     at = open_page("reprocess", pipeline="orders-by-city")
     assert "no checkpoint" in text(at)
     assert at.button(key=ReprocessKey.GO).disabled
+
+
+def test_the_wizard_asks_what_the_scenario_needs(open_page, seeded):
+    at = open_page("reprocess", pipeline="billing", scenario="from-point")
+    assert "Choose a point" in text(at)
+    assert at.button(key=ReprocessKey.GO).disabled
+    at.selectbox(key="option_from-point_point").set_value("to-datetime").run()
+    assert "Choose a point" in text(at)
+    at.text_input(key="option_from-point_to-datetime").set_value("yesterday").run()
+    assert "expected a time such as" in text(at)
+    # What is right is asked of Kafka, and there is none.
+    at.text_input(key="option_from-point_to-datetime").set_value("2026-11-21T10:00:00Z").run()
+    assert "names no cluster" in text(at)
+    assert "expected a time" not in text(at)
+    assert not at.exception
+    # A query's point is not this release's to move: nothing is asked, the reason is there.
+    at = open_page("reprocess", pipeline="orders-by-city", scenario="from-point")
+    assert "in its checkpoint" in text(at)
+    assert "Choose a point" not in text(at)

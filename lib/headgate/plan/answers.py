@@ -23,10 +23,27 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
         if value not in (None, False, (), []):
             answers[option.name] = _read(scenario, option, value)
     _exclusive(scenario, answers)
-    for option in scenario.asks(engine):
-        if option.required and option.name not in answers:
-            raise ScenarioError(f"{scenario.name} needs --{option.name}: {option.help}")
+    for word, options in missing(scenario, answers, engine).items():
+        names = ", ".join(f"--{o.name}" for o in options)
+        if len(options) == 1:
+            raise ScenarioError(f"{scenario.name} needs {names}: {options[0].help}")
+        raise ScenarioError(f"{scenario.name} needs a {word}: one of {names}")
     return answers
+
+
+def missing(
+    scenario: Scenario, answers: Mapping[str, Any], engine: Engine
+) -> dict[str, tuple[Option, ...]]:
+    """Return what must be answered and is not: an option by its name, or those of a `one_of`.
+
+    Of options that exclude each other one is enough, given under any of their names.
+    """
+    groups: dict[str, list[Option]] = {}
+    for option in scenario.asks(engine):
+        if option.required:
+            groups.setdefault(option.one_of or option.name, []).append(option)
+    given = {o.one_of or o.name for o in scenario.options if o.name in answers}
+    return {word: tuple(options) for word, options in groups.items() if word not in given}
 
 
 def _known(scenario: Scenario, name: str, engine: Engine) -> Option:

@@ -55,16 +55,11 @@ def build_plan(
     declared = _scenario(scenario)
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
-    asked = Asked(
-        scenario=scenario,
-        pipeline=registered,
-        world=world,
-        version=version,
-        options=read_answers(declared, options or {}, registered.engine),
-    )
+    asked = Asked(scenario=scenario, pipeline=registered, world=world, version=version)
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
         return asked.refuse(support.why)
+    asked = replace(asked, options=read_answers(declared, options or {}, registered.engine))
     try:
         plan = declared.build(asked)
     except RefusedError as error:

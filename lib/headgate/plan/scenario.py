@@ -32,7 +32,8 @@ class Option:
     """One question of a scenario.
 
     `name` is that of the command line, without dashes before it. `ask` is the wizard's question,
-    `help` one line for both. Of the options with the same `one_of` at most one is given.
+    `help` one line for both. Of the options with the same `one_of` at most one is given; where
+    they are `required`, exactly one.
     `metavar` is the form of the value, as in `TIME`; `engines` are those that it makes sense for.
     The rows of a FILE are given as the values of the option `rows_of`: a plan holds what the file
     said, and is not another one when the file is.

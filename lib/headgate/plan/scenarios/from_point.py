@@ -64,8 +64,7 @@ def _target(asked: Asked) -> Target:
         return Target(place=Place.SHIFT, by=by)
     if (rows := options.get("to-offsets")) is not None:
         return Target(place=Place.LISTED, listed=read_rows(rows, option="to-offsets"))
-    names = ", ".join(f"--{o.name}" for o in OPTIONS if o.one_of == _POINT)
-    raise ScenarioError(f"from-point needs a point: one of {names}")
+    raise ScenarioError("from-point needs a point")
 
 
 def _only(given: Iterable[str]) -> dict[str, list[int]]:
@@ -94,6 +93,7 @@ OPTIONS = (
         help="The first record at or after this time, in every partition; UTC unless it says so.",
         metavar="TIME",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="by-duration",
@@ -101,6 +101,7 @@ OPTIONS = (
         help="The same, for so long ago: PT2H, P1D or 1d2h.",
         metavar="DURATION",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="shift-by",
@@ -109,6 +110,7 @@ OPTIONS = (
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="to-offset",
@@ -117,6 +119,7 @@ OPTIONS = (
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="to-earliest",
@@ -124,6 +127,7 @@ OPTIONS = (
         help="The beginning of every partition.",
         kind=Kind.FLAG,
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="to-latest",
@@ -131,6 +135,7 @@ OPTIONS = (
         help="The end of every partition: what waits there is skipped.",
         kind=Kind.FLAG,
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="to-current",
@@ -138,6 +143,7 @@ OPTIONS = (
         help="Where every partition is: only shows it, and proves that it can be read.",
         kind=Kind.FLAG,
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="to-offsets",
@@ -146,6 +152,7 @@ OPTIONS = (
         kind=Kind.MANY,
         metavar="TOPIC,PARTITION,OFFSET",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="from-file",
@@ -155,6 +162,7 @@ OPTIONS = (
         metavar="FILE",
         rows_of="to-offsets",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="from-group",
@@ -162,6 +170,7 @@ OPTIONS = (
         help="Where this other group is now.",
         metavar="GROUP",
         one_of=_POINT,
+        required=True,
     ),
     Option(
         name="no-record",
