@@ -85,7 +85,7 @@ class Recording:
             self._run(version, "main")
         self.world.add(self.case.first)
         self._capture(self.case.old, into, "before")
-        first = self._run(self.case.old, "main", explains=True)
+        first = self._run(self.case.old, "main", explains=not self.case.telling)
         if first.error:
             raise RuntimeError(f"the old version did not run: {first.error} {first.message}")
         self._note_before(first, into / "before")
@@ -195,7 +195,8 @@ class Recording:
         self.texts.write(into / side / "conf.json", settings)
 
     def _note_before(self, first: Ran, into: Path) -> None:
-        self.texts.write(into / "explain.txt", first.plan)
+        if first.plan:
+            self.texts.write(into / "explain.txt", first.plan)
         evidence.progress(first.reports, into, self.texts)
         evidence.checkpoint(self._ckpt("main"), into / "checkpoint", self.texts)
 

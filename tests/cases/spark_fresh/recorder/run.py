@@ -137,9 +137,17 @@ def _cause(error: Exception) -> tuple[str | None, str, str]:
     while java is not None:
         condition = _condition(java)
         if condition and condition not in _WRAPPERS:
-            return condition, _class(java), str(java.getMessage())[:400]
+            return condition, _class(java), _message(java)
         last, java = java, java.getCause()
-    return None, _class(last), str(last.getMessage())[:400]
+    return None, _class(last), _message(last)
+
+
+def _message(java: Any) -> str:
+    """Return an error's message; of a Python traceback what was raised."""
+    said = str(java.getMessage())
+    if "Traceback (most recent call last)" in said:
+        said = next((line for line in reversed(said.splitlines()) if line.strip()), said)
+    return said[:400]
 
 
 def _java(error: Exception) -> Any:
