@@ -29,6 +29,8 @@ from headgate.views.scene_compare import Side, one_side, sketch_comparison
 from headgate.views.scene_topology import sketch_topology
 from headgate.views.verdict import verdict
 
+_LOWER = 116.0
+"""How much lower the canvas is than on the Topology page, in pixels: verdict and rehearsal."""
 OLD, NEW = "Before: the version that runs", "After: the version to deploy"
 
 
@@ -139,7 +141,7 @@ def _show(look: Look, found: data.Comparison, pair: str) -> None:
     known = sketch_topology(found.after, name=look.pipeline or "query")
     union = compose(
         sketch,
-        Lens(collapsed=collapsed(), only_changes=only, view=room(TopologyKey.GRAPH)),
+        Lens(collapsed=collapsed(), only_changes=only, view=_view()),
         like=known,
     )
     scene = one_side(union, sketch, look.side, found.before.topology)
@@ -150,6 +152,11 @@ def _show(look: Look, found: data.Comparison, pair: str) -> None:
         if look.only_changes and not only:
             st.html(markup.quiet("No node of the graph changed, so all of it is shown."))
         compare_panel(look.context, look.pipeline, found, sketch)
+
+
+def _view() -> tuple[float, float]:
+    """Return the room of the Topology page, whose picture this one is to be like."""
+    return room(TopologyKey.GRAPH, CompareKey.GRAPH, lower=_LOWER)
 
 
 def _nothing_yet(pipeline: str | None) -> None:

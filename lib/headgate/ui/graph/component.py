@@ -74,9 +74,15 @@ def show_graph(
     )
 
 
-def room(key: str) -> tuple[float, float]:
-    """Return the room to lay out for, in pixels: the canvas as it was measured, less its rim."""
-    width, height = st.session_state.get(_room_key(key)) or USUAL_ROOM
+def room(key: str, other: str | None = None, *, lower: float = 0.0) -> tuple[float, float]:
+    """Return the room to lay out for, in pixels: the canvas as it was measured, less its rim.
+
+    Where that canvas was not seen yet, it is the `other` one, which is `lower` by so much.
+    """
+    measured = st.session_state.get(_room_key(key))
+    if measured is None and other and (measured := st.session_state.get(_room_key(other))):
+        measured = measured[0], measured[1] + lower
+    width, height = measured or USUAL_ROOM
     return width - RIM[0], height - RIM[1]
 
 
