@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from headgate.cli.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.rehearse_streams import streams_options
 
 
 def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -18,8 +19,8 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 
 
 @click.command("rehearse")
-@click.option("--checkpoint", required=True, metavar="DIR", help="A folder, or a remote address.")
-@click.option("--after", required=True, metavar="module:function", help="The new version.")
+@click.option("--checkpoint", metavar="DIR", help="Spark: a folder, or a remote address.")
+@click.option("--after", required=True, metavar="ENTRY", help="The new version.")
 @click.option("--before", metavar="module:function", help="The old one: run on the same input.")
 @click.option(
     "--batch",
@@ -59,6 +60,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     metavar="DIR",
     help="Where the copy lies meanwhile; the system's place for temporary files otherwise.",
 )
+@streams_options
 @format_option()
 def command(
     checkpoint: str,

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -21,6 +22,7 @@ from headgate.gateway.ports import LOOPBACK, free_port
 from headgate.gateway.supervise import Supervisor
 
 NAME = "broker"
+NONE: Mapping[str, str] = MappingProxyType({})
 _MEMORY = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 _PROPERTIES = """\
 process.roles=broker,controller
@@ -44,15 +46,18 @@ group.initial.rebalance.delay.ms=0
 """
 
 
-def start_broker(supervisor: Supervisor, folder: Path, *, port: int = 0) -> str:
+def start_broker(
+    supervisor: Supervisor, folder: Path, *, port: int = 0, settings: Mapping[str, str] = NONE
+) -> str:
     """Start a broker whose data lives in `folder`, wait for it, return its `host:port`.
 
-    The first start formats the folder. `port` is used where it is free. UnreachableError when the
-    broker has not answered within 60 s, SetupError when it ended.
+    The first start formats the folder. `port` is used where it is free; `settings` are added to
+    the broker's properties. UnreachableError when the broker has not answered within 60 s,
+    SetupError when it ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
     address = f"{LOOPBACK}:{free_port(port)}"
-    _write_properties(folder, folder / "data", int(address.rpartition(":")[2]))
+    _write_properties(folder, folder / "data", int(address.rpartition(":")[2]), settings)
     _format(folder)
     wait_until_it_answers(address, supervisor.start(_program(folder)))
     return address
@@ -89,10 +94,11 @@ def _properties(folder: Path) -> str:
     return str(folder / "server.properties")
 
 
-def _write_properties(folder: Path, data: Path, port: int) -> None:
+def _write_properties(folder: Path, data: Path, port: int, settings: Mapping[str, str]) -> None:
     controller = free_port()
     text = _PROPERTIES.format(host=LOOPBACK, port=port, controller=controller, data=data)
-    Path(_properties(folder)).write_text(text)
+    added = "".join(f"{key}={value}\n" for key, value in settings.items())
+    Path(_properties(folder)).write_text(text + added)
 
 
 def _format(folder: Path) -> None:

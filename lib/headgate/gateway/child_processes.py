@@ -17,12 +17,16 @@ _LOG_LIMIT = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What is to be started; `log` gets its output, `grace` is the time it has to stop, in s."""
+    """What is to be started; `log` gets its output, `grace` is the time it has to stop, in s.
+
+    `env` is added to ours, or is all that it has where it `inherits` nothing.
+    """
 
     name: str
     argv: tuple[str, ...]
     log: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    inherits: bool = True
     cwd: Path | None = None
     grace: float = 10.0
 
@@ -70,7 +74,7 @@ def launch(program: Program) -> Child:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **program.env},
+            env={**(os.environ if program.inherits else {}), **program.env},
             cwd=program.cwd,
             process_group=0,
         )

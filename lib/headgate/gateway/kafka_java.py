@@ -142,7 +142,7 @@ class JavaAdmin:
     def _launch(self) -> Any:
         try:
             port, token, self._process = launch_gateway(
-                jarpath=_py4j_jar(),
+                jarpath=py4j_jar(),
                 classpath=self._class_path,
                 javaopts=JVM,
                 die_on_exit=True,
@@ -286,7 +286,7 @@ def _word(state: Any) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in text).lstrip("_")
 
 
-def _py4j_jar() -> str:
+def py4j_jar() -> str:
     """Return py4j's jar: PySpark brings it beside its own jars."""
     import pyspark
 

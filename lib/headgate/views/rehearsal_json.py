@@ -56,12 +56,13 @@ def engine_json(engine: EngineVerdict) -> dict[str, Any]:
         "batches": [asdict(b) | {"kind": b.kind.value} for b in engine.batches],
         "state": [asdict(s) for s in engine.state],
         "rows": list(engine.rows),
-        "output": _output(engine.output),
-        "checkpoint": _checkpoint(engine.checkpoint),
+        "output": output_json(engine.output),
+        "checkpoint": checkpoint_json(engine.checkpoint),
     }
 
 
-def _output(output: OutputDifference | None) -> dict[str, Any] | None:
+def output_json(output: OutputDifference | None) -> dict[str, Any] | None:
+    """Return how two outputs compare, None where no old version ran."""
     if output is None:
         return None
     plain = asdict(output) | {"old": output.old.value}
@@ -69,7 +70,8 @@ def _output(output: OutputDifference | None) -> dict[str, Any] | None:
     return plain | lists
 
 
-def _checkpoint(found: Untouched | None) -> dict[str, Any] | None:
+def checkpoint_json(found: Untouched | None) -> dict[str, Any] | None:
+    """Return the proof that the original is as it was."""
     if found is None:
         return None
     return {

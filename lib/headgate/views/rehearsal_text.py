@@ -14,12 +14,12 @@ from headgate.model.rehearsal import EngineOutcome, EngineVerdict
 from headgate.views.rehearsal_words import facts, headline, row_words
 from headgate.views.report_text import STYLES, report_text
 
-_ENGINE = {
+ENGINE = {
     EngineOutcome.REFUSES: STYLES[Outcome.REFUSES],
     EngineOutcome.RESUMES: STYLES[Outcome.RESUMES],
     EngineOutcome.UNKNOWN: STYLES[Outcome.UNKNOWN],
 }
-_AGREEMENT = {
+AGREEMENT = {
     Agreement.AGREE: "green",
     Agreement.DISAGREE: "bold red",
     Agreement.OPEN: "yellow",
@@ -36,14 +36,14 @@ def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> Ren
 def _way_back(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]:
     if engine.way_back is not None:
         judged = judge_way_back(report, engine.way_back)
-        style = _AGREEMENT[judged.agreement]
+        style = AGREEMENT[judged.agreement]
         yield Text.assemble(
             ("way back, ", "dim"), (judged.agreement.value, style), f": {judged.why}"
         )
 
 
 def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:
-    title = Text.assemble((headline(engine), _ENGINE[engine.outcome]))
+    title = Text.assemble((headline(engine), ENGINE[engine.outcome]))
     title.append(f"  (spark {engine.spark_version})", "dim")
     yield title
     for name, value in facts(engine):
@@ -53,7 +53,7 @@ def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:
         yield from _rows("only new", engine.output.sample_after)
     elif engine.rows:
         yield from _rows("row", engine.rows)
-    yield Text.assemble((judged.agreement.value, _AGREEMENT[judged.agreement]), f": {judged.why}")
+    yield Text.assemble((judged.agreement.value, AGREEMENT[judged.agreement]), f": {judged.why}")
 
 
 def _rows(word: str, rows: tuple[dict[str, object], ...]) -> Iterator[RenderableType]:

@@ -1,0 +1,163 @@
+"""`headgate rehearse --state-dir`: what Kafka Streams itself does with copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headgate.cli.options import current_context, emit_json, progress_console
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_JAR = click.Path(exists=True, path_type=Path)
+_OPTIONS = (
+    click.option(
+        "--state-dir",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Kafka Streams: the application's state directory.",
+    ),
+    click.option("--application-id", metavar="ID", help="Kafka Streams: where DIR has several."),
+    click.option(
+        "--jar", "jars", type=_JAR, multiple=True, metavar="FILE", help="Of the new version."
+    ),
+    click.option(
+        "--before-jar",
+        "before_jars",
+        type=_JAR,
+        multiple=True,
+        metavar="FILE",
+        help="Of the old version, which runs on the same records.",
+    ),
+    click.option(
+        "--properties", type=_FILE, metavar="FILE", help="Settings of Kafka Streams (topology)."
+    ),
+    click.option(
+        "--arg",
+        "arguments",
+        multiple=True,
+        metavar="TEXT",
+        help="For a main class; {bootstrap}, {state_dir} and {application_id} are filled in.",
+    ),
+    click.option("--env", "env", multiple=True, metavar="KEY=VALUE", help="Likewise."),
+    click.option(
+        "--jvm-option", "jvm_options", multiple=True, metavar="OPTION", help="As -Dkey={bootstrap}."
+    ),
+    click.option("--records", type=_FILE, metavar="FILE", help="Inputs: one JSON object a line."),
+    click.option("--offline", is_flag=True, help="Ask no cluster: the directory and files alone."),
+    click.option(
+        "--max-changelog",
+        type=click.IntRange(0),
+        default=1_000_000,
+        show_default=True,
+        help="The most records of all changelogs.",
+    ),
+)
+_NAMES = (
+    "state_dir", "application_id", "jars", "before_jars", "properties", "arguments", "env",
+    "jvm_options", "records", "offline", "max_changelog",
+)  # fmt: skip
+_OF_STREAMS = {name: f"--{name.replace('_', '-')}" for name in _NAMES} | {
+    "jars": "--jar", "before_jars": "--before-jar", "arguments": "--arg",
+    "jvm_options": "--jvm-option",
+}  # fmt: skip
+_OF_SPARK = {
+    "checkpoint": "--checkpoint",
+    "query": "--query",
+    "conf": "--conf",
+    "allow_source": "--allow-source",
+    "with_credentials": "--with-credentials",
+}
+
+
+def streams_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add what only Kafka Streams has; with `--state-dir` the command is ours, without Spark's."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        streams = {name: given.pop(name) for name in _NAMES}
+        _check(streams, given)
+        if streams["state_dir"] is None:
+            function(**given)
+        else:
+            _rehearse(streams, given)
+
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raise UsageError where the two forms are mixed, or neither is meant."""
+    if streams["state_dir"] is None:
+        if used := _used(_OF_STREAMS, streams):
+            raise click.UsageError(f"{used} is for Kafka Streams, and needs --state-dir.")
+        if not given["checkpoint"]:
+            raise click.UsageError("Name --checkpoint (Spark), or --state-dir (Kafka Streams).")
+        return
+    if used := _used(_OF_SPARK, given):
+        raise click.UsageError(f"{used} is for Spark, and --state-dir for Kafka Streams: give one.")
+    if not streams["jars"]:
+        raise click.UsageError("Name the new version's jar by --jar.")
+
+
+def _used(names: Mapping[str, str], given: Mapping[str, Any]) -> str:
+    context = click.get_current_context()
+    chosen = (n for n in names if context.get_parameter_source(n) is not None)
+    set_ = (n for n in chosen if context.get_parameter_source(n).name != "DEFAULT")  # type: ignore[union-attr]
+    return next((names[n] for n in set_ if given.get(n)), "")
+
+
+def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    from headgate.usecases.rehearse_streams import StreamsOptions, rehearse_streams
+    from headgate.usecases.streams_settings import read_settings
+    from headgate.usecases.streams_world import Bounds
+
+    console = progress_console()
+    properties = streams["properties"]
+    found = rehearse_streams(
+        streams["state_dir"],
+        given["after"],
+        before=[given["before"]] if given["before"] else [],
+        context=current_context(),
+        options=StreamsOptions(
+            application_id=streams["application_id"],
+            jars=streams["jars"],
+            before_jars=streams["before_jars"],
+            settings=read_settings(properties) if properties else {},
+            arguments=streams["arguments"],
+            env=_pairs(streams["env"]),
+            jvm_options=streams["jvm_options"],
+            batch=given["batch"],
+            records=streams["records"],
+            offline=streams["offline"],
+            bounds=Bounds(given["max_records"], streams["max_changelog"]),
+            seconds=given["timeout"],
+            scratch=given["scratch"],
+        ),
+        say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
+    )
+    if given["output"] == "json":
+        from headgate.views.streams_rehearsal_json import streams_rehearsal_json
+
+        emit_json(streams_rehearsal_json(found.report, found.engine, found.judged))
+        return
+    from rich.console import Console
+
+    from headgate.views.streams_rehearsal_text import streams_rehearsal_text
+
+    text = streams_rehearsal_text(found.report, found.engine, found.judged)
+    Console(highlight=False, soft_wrap=True).print(text)
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not key or not sign:
+            raise click.BadParameter(f"expected KEY=VALUE, found {text!r}.")
+        found[key] = value
+    return found

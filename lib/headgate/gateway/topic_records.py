@@ -1,0 +1,175 @@
+"""Read the records of partitions without joining a group, and write them somewhere else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+
+from headgate.errors import ConfigError, RefusedError, StepError, UnreachableError
+from headgate.gateway.kafka_errors import kafka_error, translate
+from headgate.gateway.kafka_topics import TopicPart
+
+_READER = "headgate-rehearsal-reader"
+_SILENT_S = 30.0
+_AT_ONCE = 500
+# Of ours alone: the name of a group is asked for, and none is joined.
+_READ_ONLY = {
+    "group.id": _READER,
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "error",
+    "allow.auto.create.topics": False,
+    "isolation.level": "read_committed",
+    "log_level": 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record in its partition; `timestamp` is ms since 1970, None where it has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
+
+def read_records(
+    bootstrap: str,
+    config: Mapping[str, str],
+    ranges: Mapping[TopicPart, tuple[int, int]],
+    *,
+    most_bytes: int = 1 << 29,
+) -> list[Record]:
+    """Return all records from (inclusive) to (exclusive) of each partition, in its order.
+
+    No group is joined and nothing committed. RefusedError where they are more than `most_bytes`,
+    UnreachableError where nothing came for 30 s.
+    """
+    left = {part: end for part, (begin, end) in ranges.items() if begin < end}
+    found: list[Record] = []
+    if not left:
+        return found
+    consumer, size = _consumer(bootstrap, config), 0
+    try:
+        consumer.assign([TopicPartition(*part, ranges[part][0]) for part in left])
+        for record in _polled(consumer, bootstrap, left):
+            found.append(record)
+            size += record.size
+            if size > most_bytes:
+                raise RefusedError(
+                    f"the records to copy are more than {most_bytes >> 20} MiB: a rehearsal keeps"
+                    " them in memory, so bound it by --max-records, or leave the cluster out by"
+                    " --offline"
+                )
+    finally:
+        consumer.close()
+    return found
+
+
+def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterator[Record]:
+    """Yield records below each partition's end, until all `left` have come to it."""
+    heard = time.monotonic()
+    while left:
+        messages = consumer.consume(_AT_ONCE, timeout=1.0)
+        if messages:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > _SILENT_S:
+            raise UnreachableError(f"Kafka at {bootstrap} sent nothing for {_SILENT_S:.0f} s")
+        for message in messages:
+            part = (message.topic(), message.partition())
+            error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                # Behind the last record there may be only transactions' markers.
+                left.pop(part, None)
+            elif error is not None:
+                raise translate(error, bootstrap)
+            elif part in left:
+                if message.offset() < left[part]:
+                    yield _record(message)
+                if message.offset() >= left[part] - 1:
+                    left.pop(part)
+
+
+def _record(message: Any) -> Record:
+    kind, at = message.timestamp()
+    return Record(
+        topic=message.topic(),
+        partition=message.partition(),
+        offset=message.offset(),
+        key=message.key(),
+        value=message.value(),
+        timestamp=None if kind == TIMESTAMP_NOT_AVAILABLE else at,
+        headers=tuple(message.headers() or ()),
+    )
+
+
+def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
+    try:
+        return Consumer({**config, **_READ_ONLY, "bootstrap.servers": bootstrap})
+    except KafkaException as error:
+        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+
+
+def write_records(bootstrap: str, records: Iterable[Record]) -> int:
+    """Write records to their own partitions, in their order; return how many.
+
+    StepError where the broker did not take one.
+    """
+    failed: list[str] = []
+
+    def delivered(error: Any, _: Any) -> None:
+        if error is not None:
+            failed.append(error.str())
+
+    settings = {
+        "enable.idempotence": True,
+        "message.max.bytes": 100_000_000,
+        # As Java's producer does where a record names no partition.
+        "partitioner": "murmur2_random",
+        "log_level": 0,
+    }
+    producer = Producer({**settings, "bootstrap.servers": bootstrap, "linger.ms": 5})
+    count = 0
+    for record in records:
+        _produce(producer, record, delivered)
+        count += 1
+    left = producer.flush(120)
+    if failed or left:
+        raise StepError(f"records could not be copied: {failed[0] if failed else 'no answer'}")
+    return count
+
+
+def _produce(producer: Any, record: Record, delivered: Any) -> None:
+    at = {} if record.timestamp is None else {"timestamp": record.timestamp}
+    while True:
+        try:
+            producer.produce(
+                record.topic, key=record.key, value=record.value, partition=record.partition,
+                headers=list(record.headers), on_delivery=delivered, **at,
+            )  # fmt: skip
+        except BufferError:
+            producer.poll(0.5)
+            continue
+        producer.poll(0)
+        return

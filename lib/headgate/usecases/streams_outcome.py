@@ -1,0 +1,135 @@
+"""Make the verdict of Kafka Streams out of what its start did and left behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headgate.compat.agreement import compare_rows
+from headgate.gateway.connection_watch import can_watch
+from headgate.gateway.rehearsal_broker import live_keys
+from headgate.gateway.state_directory import StateDirectory
+from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
+from headgate.model.streams_rehearsal import (
+    CopiedTopic,
+    StoreFate,
+    StoreRows,
+    StreamsVerdict,
+)
+from headgate.usecases.streams_side import COLUMNS, Played, Side, counted
+from headgate.usecases.streams_stage import Stage
+
+_ROWS = 20
+_ALWAYS = (
+    "other instances, standby tasks and the rebalances between them",
+    "what the code asks of other systems",
+)
+
+
+def verdict(side: Side, played: Played, stage: Stage, directory: StateDirectory) -> StreamsVerdict:
+    """Return what the new version's start says, without the old one's and without proofs."""
+    ran = played.ran
+    thrown, _, message = ran.causes[0].partition(": ") if ran.causes else ("", "", "")
+    has_class = bool(thrown) and " " not in thrown
+    return StreamsVerdict(
+        outcome=ran.outcome,
+        error_class=thrown if has_class else None,
+        message=(message if has_class else thrown) or None,
+        causes=ran.causes,
+        stage=ran.stage,
+        rows_in=played.rows_in,
+        rows_out=len(played.outputs) if played.rows_in is not None else None,
+        stores=tuple(_stores(played, stage, directory)),
+        copied=tuple(
+            CopiedTopic(topic=t.name, partitions=t.partitions, records=len(t.records), role=t.role)
+            for t in stage.topics
+        ),
+        rows=tuple(played.rows()[:_ROWS]),
+        streams_version=played.streams_version,
+        application_id=side.application_id,
+        form="topology" if side.is_topology else "main",
+        not_exercised=tuple(_not_exercised(side, played, stage)),
+        not_ensured=tuple(_not_ensured()),
+        question=ran.question,
+    )
+
+
+def compared(new: Played, old: Played) -> OutputDifference:
+    """Compare what both versions wrote for the same records on copies of the same state."""
+    told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
+    if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
+        remark = "one of the two did not get to its end, so there is nothing to compare"
+        return OutputDifference(old=told.outcome, old_error_class=told.error_class, remark=remark)
+    return compare_rows(old.rows(), new.rows(), (COLUMNS, COLUMNS), old=told)
+
+
+def torn(found: StreamsVerdict) -> StreamsVerdict:
+    """Return the verdict on a directory that changed while it was copied: a refusal is none."""
+    if found.outcome is not EngineOutcome.REFUSES:
+        return found
+    return replace(
+        found,
+        outcome=EngineOutcome.UNKNOWN,
+        question="Is it refused on a whole copy, too? The application wrote to its directory while"
+        " it was copied: stop it, and rehearse again",
+    )
+
+
+def _class(played: Played) -> str | None:
+    return played.ran.causes[0].partition(":")[0] if played.ran.causes else None
+
+
+def _stores(played: Played, stage: Stage, directory: StateDirectory) -> Iterator[StoreRows]:
+    """Yield every store that either version has, by name."""
+    app = played.version.streams if played.version else None
+    if app is None:
+        return
+    changelogs = {_store(t.name, directory): t for t in stage.topics if t.role == "changelog"}
+    after = {_store(name, directory): records for name, records in played.after.items()}
+    new = {s.name for s in app.stores}
+    for name in sorted(new | changelogs.keys() | directory.stores.keys()):
+        was = changelogs.get(name)
+        is_old = was is not None or name in directory.stores
+        count, sample = counted(after[name]) if name in after else (None, ())
+        yield StoreRows(
+            store=name,
+            fate=StoreFate.LOST if name not in new else _fate(is_old),
+            before=len(live_keys(was.records)) if was is not None and stage.seen else None,
+            after=count if name in new else None,
+            folders=len(directory.stores.get(name, ())),
+            sample=sample if name in new else (),
+        )
+
+
+def _fate(is_old: bool) -> StoreFate:
+    return StoreFate.KEPT if is_old else StoreFate.EMPTY
+
+
+def _store(changelog: str, directory: StateDirectory) -> str:
+    return changelog.removeprefix(f"{directory.application_id}-").removesuffix("-changelog")
+
+
+def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
+    if stage.seen is None:
+        yield "changelogs, positions and partitions on the cluster: none was asked"
+    elif stage.seen.group.members:
+        yield "a stopped application: its group has members, so all copies are of a moment"
+    if not stage.uses_directory:
+        yield "the directory: its changelogs have too many holes, so stores were restored from them"
+    if played.rows_in == 0:
+        yield "records: none was there to take"
+    if side.is_topology:
+        yield "caches, more threads than one, and the code around the topology"
+    yield from _ALWAYS
+
+
+def _not_ensured() -> Iterator[str]:
+    yield "that the code reaches nothing else: names are not resolved, addresses in digits are"
+    if not can_watch():
+        yield "that it opens no other connection: that can be watched on Linux only"
+
+
+def first_rows(played: Played) -> tuple[dict[str, object], ...]:
+    """Return the first records that were written, as objects."""
+    return tuple(json.loads(row) for row in played.rows()[:_ROWS])

@@ -1,0 +1,262 @@
+"""One version in a rehearsal of Kafka Streams: started on a filled broker; what it left there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headgate.errors import CaptureError
+from headgate.gateway.rehearsal_broker import RehearsalBroker, live_keys
+from headgate.gateway.streams_application import ByMain, ByTopology, Entry, Refused
+from headgate.gateway.streams_jvm import JvmWish, StreamsJvm, start_jvm
+from headgate.gateway.streams_rehearsal import Ran, run
+from headgate.gateway.topic_records import Record
+from headgate.model.rehearsal import EngineOutcome
+from headgate.model.streams import StreamsApplication, looks_internal
+from headgate.model.streams_rehearsal import StreamsStage
+from headgate.model.version import Version
+from headgate.usecases.read_version import read_version
+from headgate.usecases.streams_world import sinks, sources
+
+_NOWHERE = "127.0.0.1:1"
+_ROWS = 20
+# No rehearsal takes more than one thread; with a cache, how many updates are seen is chance.
+_OURS = {
+    "num.stream.threads": "1",
+    "num.standby.replicas": "0",
+    "commit.interval.ms": "100",
+    "statestore.cache.max.bytes": "0",
+    "metadata.max.age.ms": "2000",
+    "replication.factor": "1",
+}
+_PREFIXES = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.",
+             "admin.")  # fmt: skip
+_LEAD_AWAY = (
+    "bootstrap.servers",
+    "bootstrap.controllers",
+    "security.",
+    "sasl.",
+    "ssl.",
+    "metric.reporters",
+    "interceptor.classes",
+    "client.rack",
+    "group.instance.id",
+    "application.server",
+    "schema.registry.url",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One version: what is started, from which jars, with which settings.
+
+    `arguments` and `env` are of a main class, with {bootstrap}, {state_dir} and {application_id}
+    in them; `settings` are of a topology.
+    """
+
+    what: Entry
+    jars: Sequence[Path]
+    application_id: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    arguments: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[str] = ()
+
+    @property
+    def is_topology(self) -> bool:
+        """Whether a method gives the topology, and KafkaStreams is made around it."""
+        return self.what.method is not None
+
+    def overridden(self, bootstrap: str, state: Path) -> dict[str, str]:
+        """Return the settings that KafkaStreams gets here: none leads to another cluster."""
+        kept = {k: v for k, v in self.settings.items() if not _leads_away(k)}
+        ours = {"bootstrap.servers": bootstrap, "application.id": self.application_id}
+        return kept | _OURS | ours | {"state.dir": str(state)}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How a version's start ended, and what it left behind on its broker."""
+
+    ran: Ran
+    version: Version | None
+    streams_version: str = ""
+    rows_in: int | None = None
+    outputs: tuple[Record, ...] = ()
+    after: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+
+    def rows(self) -> list[str]:
+        """Return what it wrote as JSON objects of topic, key and value."""
+        return [row(r) for r in self.outputs]
+
+
+COLUMNS = ("topic", "key", "value")
+
+
+def row(record: Record) -> str:
+    """Return an output as a JSON object."""
+    found = (record.topic, shown(record.key), shown(record.value))
+    return json.dumps(dict(zip(COLUMNS, found, strict=True)), ensure_ascii=False)
+
+
+def shown(raw: bytes | None) -> str | None:
+    """Return bytes as text where they are text, else in hexadecimal digits."""
+    if raw is None:
+        return None
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return f"0x{raw.hex()}"
+    return text if text.isprintable() else f"0x{raw.hex()}"
+
+
+@dataclass(slots=True)
+class Opened:
+    """A version in a JVM that waits for its broker to be filled."""
+
+    side: Side
+    jvm: StreamsJvm
+    application: ByTopology | ByMain | None
+    version: Version | None
+    refused: tuple[str, ...] = ()
+
+
+@contextmanager
+def opened(side: Side, broker: RehearsalBroker, state: Path, folder: Path) -> Iterator[Opened]:
+    """Start the JVM, and learn the topology; a refusal to build it stands in `refused`.
+
+    Raises CaptureError for what the entry does wrong. The JVM is gone at the end.
+    """
+    places = {
+        "bootstrap": broker.address,
+        "state_dir": str(state),
+        "application_id": side.application_id,
+    }
+    description = None if side.is_topology else _asked(side, places, folder / "asked")
+    jvm = start_jvm(_wish(side, places), folder)
+    try:
+        found = Opened(side, jvm, None, None)
+        try:
+            if side.is_topology:
+                application = ByTopology(jvm, side.what, side.overridden(broker.address, state))
+                found.application, description = application, application.description
+            else:
+                found.application = ByMain(jvm, side.what, _filled(side.arguments, places))
+        except Refused as error:
+            found.refused = error.causes
+        if description is not None:
+            found.version = _version(side, description, folder)
+        yield found
+    finally:
+        jvm.close()
+
+
+def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int) -> Played:
+    """Start the version on the filled broker, wait for its end, and read what it left.
+
+    `committed` is the sum of the inputs' offsets before.
+    """
+    if found.refused or found.application is None:
+        ran = Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
+        return Played(ran, found.version)
+    app = _streams(found.version)
+    group = found.side.application_id
+    inputs = sources(app, broker.kafka.partitions())
+    outside = [t for t in inputs if not looks_internal(t)]
+    ran = run(
+        found.application,
+        found.jvm,
+        broker,
+        group,
+        inputs=outside,
+        between=lambda: [r.topic for r in app.repartitions],
+        seconds=seconds,
+    )
+    now = sum(n for (t, _), n in broker.committed(group).items() if t in outside)
+    names = list(broker.kafka.partitions())
+    changelogs = [n for n in names if n.startswith(f"{group}-") and n.endswith("-changelog")]
+    return Played(
+        ran,
+        found.version,
+        streams_version=_release(found),
+        rows_in=max(0, now - committed),
+        outputs=tuple(broker.records(sinks(app) - inputs)),
+        after=_by_topic(broker.records(changelogs), changelogs),
+    )
+
+
+def counted(records: Iterable[Record]) -> tuple[int, tuple[tuple[str, str], ...]]:
+    """Return how many keys live in a changelog, and the first of them with their values."""
+    live = live_keys(records)
+    found = sorted((shown(key) or "", shown(value) or "") for (_, key), value in live.items())
+    return len(found), tuple(found[:_ROWS])
+
+
+def _by_topic(records: Iterable[Record], names: Iterable[str]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {n: [] for n in names}
+    for record in records:
+        found[record.topic].append(record)
+    return found
+
+
+def _asked(side: Side, places: Mapping[str, str], folder: Path) -> str | None:
+    """Start main against a port where nobody listens, only to learn its topology."""
+    nowhere = {**places, "bootstrap": _NOWHERE, "state_dir": str(folder / "state")}
+    jvm = start_jvm(_wish(side, nowhere), folder)
+    application = ByMain(jvm, side.what, _filled(side.arguments, nowhere))
+    try:
+        description, called = application.learn(30.0), application.application_id
+    finally:
+        jvm.close()
+    if called not in (None, side.application_id):
+        raise CaptureError(
+            f"{side.what} calls itself {called}, but the state directory is of"
+            f" {side.application_id}: give it {{application_id}}, or name it by --application-id"
+        )
+    return description
+
+
+def _wish(side: Side, places: Mapping[str, str]) -> JvmWish:
+    env = dict(zip(side.env, _filled(side.env.values(), places), strict=True))
+    return JvmWish(jars=side.jars, options=_filled(side.options, places), env=env)
+
+
+def _filled(texts: Iterable[str], places: Mapping[str, str]) -> list[str]:
+    found = []
+    for text in texts:
+        for name, value in places.items():
+            text = text.replace("{" + name + "}", value)
+        found.append(text)
+    return found
+
+
+def _version(side: Side, description: str, folder: Path) -> Version:
+    """Read the description as evidence, beside the settings that the application has."""
+    evidence = folder / "evidence"
+    evidence.mkdir(exist_ok=True)
+    (evidence / "describe.txt").write_text(description)
+    settings = {**side.settings, "application.id": side.application_id}
+    (evidence / "config.json").write_text(json.dumps(settings))
+    return read_version([str(evidence)])
+
+
+def _streams(version: Version | None) -> StreamsApplication:
+    if version is None or version.streams is None:
+        raise CaptureError(
+            "the application has no KafkaStreams that its metrics tell of: name a method that"
+            " returns its Topology (CLASS#method)"
+        )
+    return version.streams
+
+
+def _release(found: Opened) -> str:
+    return found.application.release if found.application is not None else ""
+
+
+def _leads_away(key: str) -> bool:
+    for prefix in _PREFIXES:
+        key = key.removeprefix(prefix)
+    return key.startswith(_LEAD_AWAY)

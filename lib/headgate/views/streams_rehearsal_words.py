@@ -1,0 +1,109 @@
+"""What happened in a rehearsal of Kafka Streams, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.rehearsal import EngineOutcome, Untouched
+from headgate.model.streams_rehearsal import (
+    ClusterProof,
+    CopiedTopic,
+    StoreFate,
+    StoreRows,
+    StreamsStage,
+    StreamsVerdict,
+)
+from headgate.views.numbers import size
+from headgate.views.rehearsal_words import output_words
+
+HEADLINES = {
+    EngineOutcome.REFUSES: "Kafka Streams refuses to go on",
+    EngineOutcome.RESUMES: "Kafka Streams starts again and goes on",
+    EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
+}
+STAGES = {
+    StreamsStage.BUILD: "before a client was made",
+    StreamsStage.START: "at the start, before it took a record",
+    StreamsStage.BATCH: "once it ran",
+}
+_FATES = {
+    StoreFate.KEPT: "read by the new version",
+    StoreFate.LOST: "lost: nobody reads it any more",
+    StoreFate.EMPTY: "empty at the start: there was none of this name",
+}
+_COPIED = {
+    "changelog": "in full",
+    "input": "of what is new",
+    "repartition": "of what is on its way",
+    "output": "only made",
+    "not read": "only made",
+}
+
+
+def headline(engine: StreamsVerdict) -> str:
+    """Return the verdict in one line."""
+    said = HEADLINES[engine.outcome]
+    return f"{said}: {engine.error_class}" if engine.error_class else said
+
+
+def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
+    """Yield what happened as names and sentences, without the rows themselves."""
+    if engine.stage is not None:
+        yield "Stage", STAGES[engine.stage]
+    if engine.message:
+        yield "Message", engine.message
+    for cause in engine.causes[1:]:
+        yield "Caused by", cause
+    if engine.question:
+        yield "To decide", engine.question
+    if engine.rows_in is not None:
+        yield "Records", f"{engine.rows_in:,} in, {engine.rows_out or 0:,} out"
+    for store in engine.stores:
+        yield "Store", store_words(store)
+    if engine.output is not None:
+        yield "Old version", output_words(engine.output)
+    for topic in engine.copied:
+        yield "Topic", topic_words(topic)
+    for remark in engine.not_exercised:
+        yield "Not exercised", remark
+    for remark in engine.not_ensured:
+        yield "Not ensured", remark
+    if engine.directory is not None:
+        yield "Directory", directory_words(engine.directory)
+    if engine.cluster is not None:
+        yield "Your cluster", cluster_words(engine.cluster)
+
+
+def store_words(store: StoreRows) -> str:
+    """Return what became of a store and its keys."""
+    was, now = ("?" if n is None else f"{n:,}" for n in (store.before, store.after))
+    if store.fate is StoreFate.LOST:
+        keys = f", {was} keys" if store.before is not None else ""
+        return f"{store.store}: {_FATES[store.fate]}{keys}"
+    return f"{store.store}: {was} → {now} keys, {_FATES[store.fate]}"
+
+
+def topic_words(topic: CopiedTopic) -> str:
+    """Return what was copied of a topic."""
+    how = f"{topic.records:,} records, {_COPIED[topic.role]}" if topic.records else "no records"
+    return f"{topic.topic} ({topic.role}, {topic.partitions} partitions): {how}"
+
+
+def directory_words(found: Untouched) -> str:
+    """Return what the hashes of the directory prove."""
+    told = f"{found.files:,} files, {size(found.bytes)}"
+    if found.is_unchanged:
+        return f"unchanged ({told}, sha256 {found.before[:12]})"
+    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+    return f"changed meanwhile by its application ({names}): a rehearsal has only its copy"
+
+
+def cluster_words(found: ClusterProof) -> str:
+    """Return what the hashes of offsets, topics and groups prove."""
+    told = (
+        f"{found.topics} topics, {found.partitions} partitions, {found.offsets} committed offsets"
+    )
+    if found.is_unchanged:
+        return f"unchanged ({told}, sha256 {found.before[:12]})"
+    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+    return f"{names} moved on meanwhile; a rehearsal only reads it and joins no group ({told})"
