@@ -35,6 +35,17 @@ def test_a_cluster_that_does_not_answer_is_4(write):
     assert found["store"].state is State.OK
 
 
+def test_a_schema_registry_that_does_not_answer_is_4(write):
+    url = "http://somebody:secret@127.0.0.1:1"
+    check = by_name(diagnose(write(f'[schema_registry]\nurl = "{url}"\n')))["schema registry"]
+    assert (check.state, check.exit_code) == (State.FAILED, 4)
+    assert "127.0.0.1:1 does not answer" in check.message and "secret" not in check.message
+
+
+def test_no_schema_registry_is_no_line(write):
+    assert "schema registry" not in by_name(diagnose(write("")))
+
+
 def test_a_broken_file_is_2_and_names_the_line(write):
     found = by_name(diagnose(write("[kafka]\nbootstrap_servers = 5\n")))
     check = found["configuration"]

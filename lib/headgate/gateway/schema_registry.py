@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Thread
 from typing import Any, TypeVar
 
-from headgate.errors import ConfigError, HeadgateError, NotFoundError, UnreachableError
+from headgate.errors import (
+    ConfigError,
+    HeadgateError,
+    NotFoundError,
+    SchemaError,
+    UnreachableError,
+)
 from headgate.gateway.addresses import without_secret
 from headgate.parse.spark.secrets import mask_text
 from headgate.schemas.model import Mode, RegisteredSchema, SchemaFormat, SchemaText
 
 T = TypeVar("T")
 ANSWER = 8.0
-"""Seconds until the registry must have answered."""
+"""Seconds until the registry must have begun to answer, and go on with it."""
+WHOLE = 20.0
+"""Seconds until an answer must be there as a whole."""
 MOST_REFERENCES = 200
+_UNKNOWN = "Unknown Schema Registry Error"
 _NUMBERS = ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity")
 _DEFAULTS: dict[str, Any] = {"timeout": ANSWER, "max.retries": 0}
 
@@ -51,18 +62,27 @@ class SchemaRegistry:
 
     def subjects(self) -> tuple[str, ...]:
         """Return the names of all subjects, sorted."""
+        found = self._ask("its subjects", self._client.get_subjects)
         with self._asked("its subjects"):
-            return tuple(sorted(self._client.get_subjects()))
+            return tuple(sorted(map(str, _listed(found))))
+
+    def level(self) -> str:
+        """Return the level that the registry checks new versions by where a subject has none."""
+        found = self._ask("its compatibility level", self._client.get_compatibility)
+        return str(found).lower()
 
     def versions(self, subject: str) -> tuple[RegisteredSchema, ...]:
         """Return every version that is not deleted, oldest first, with what it refers to."""
+        found = self._ask(f"subject {subject}", lambda: self._client.get_versions(subject))
         with self._asked(f"subject {subject}"):
-            numbers = sorted(self._client.get_versions(subject))
+            numbers = sorted(map(int, _listed(found)))
         return tuple(self._version(subject, n) for n in numbers)
 
     def _version(self, subject: str, number: int) -> RegisteredSchema:
-        with self._asked(f"version {number} of {subject}"):
-            found = self._client.get_version(subject, number)
+        what = f"version {number} of {subject}"
+        found = self._ask(what, lambda: self._client.get_version(subject, number))
+        if found.schema is None or not found.schema.schema_str:
+            raise UnreachableError(self._no_registry(what))
         return RegisteredSchema(
             subject=subject,
             version=found.version,
@@ -88,18 +108,28 @@ class SchemaRegistry:
             if len(found) > MOST_REFERENCES:
                 raise NotFoundError(f"{name} refers to more than {MOST_REFERENCES} schemas")
             found[reference.name] = ""
-            with self._asked(f"{reference.subject}, which {name} refers to"):
-                other = self._client.get_version(reference.subject, reference.version)
+            other = self._referred(reference, name)
             self._collect(other.schema.references or (), found, name)
             del found[reference.name]
             found[reference.name] = other.schema.schema_str or ""
+
+    def _referred(self, reference: Any, name: str) -> Any:
+        subject, version = reference.subject, reference.version
+        what = f"version {version} of {subject}, which {name} refers to"
+        try:
+            return self._ask(what, lambda: self._client.get_version(subject, version))
+        except NotFoundError:
+            raise SchemaError(
+                f"{name} refers to version {version} of {subject} ({reference.name}), which"
+                f" {self._lower} does not have: register it again, or declare the schema's file"
+            ) from None
 
     def mode(self, subject: str) -> Mode:
         """Return the subject's compatibility level, else the registry's own."""
         for name in (subject, None):
             try:
-                with self._asked(f"the compatibility level of {subject}"):
-                    level = self._client.get_compatibility(name)
+                what = f"the compatibility level of {subject}"
+                level = self._ask(what, partial(self._client.get_compatibility, name))
             except NotFoundError:
                 continue
             with suppress(ValueError):
@@ -117,11 +147,36 @@ class SchemaRegistry:
         from confluent_kafka.schema_registry import Schema
 
         try:
-            with self._asked(f"a check against {subject}"):
-                new = Schema(schema.text, schema.format.value)
-                return bool(self._client.test_compatibility_all_versions(subject, new))
+            new = Schema(schema.text, schema.format.value)
+            return bool(
+                self._ask(
+                    f"a check against {subject}",
+                    lambda: self._client.test_compatibility_all_versions(subject, new),
+                )
+            )
         except HeadgateError:
             return None
+
+    def _ask(self, what: str, question: Callable[[], T]) -> T:
+        """Return the answer, which must be there as a whole in time, however slowly it drips."""
+        answers: list[T] = []
+        failures: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                answers.append(question())
+            except BaseException as error:
+                failures.append(error)
+
+        thread = Thread(target=run, daemon=True, name="schema-registry")
+        with self._asked(what):
+            thread.start()
+            thread.join(WHOLE)
+            if failures:
+                raise failures[0]
+            if not answers:
+                raise TimeoutError(f"its answer was not there after {WHOLE:.0f} seconds")
+        return answers[0]
 
     @contextmanager
     def _asked(self, what: str) -> Iterator[None]:
@@ -139,6 +194,8 @@ class SchemaRegistry:
             ) from None
         except HeadgateError:
             raise
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UnreachableError(self._no_registry(what)) from None
         except Exception as error:
             raise UnreachableError(
                 f"{self._named} does not answer ({_reason(error)}): check url under"
@@ -149,6 +206,16 @@ class SchemaRegistry:
     def _named(self) -> str:
         return f"The schema registry at {self.url}"
 
+    @property
+    def _lower(self) -> str:
+        return f"the schema registry at {self.url}"
+
+    def _no_registry(self, what: str) -> str:
+        return (
+            f"{self._named} answers, asked for {what}, with something that is not Confluent's API:"
+            " check url under [schema_registry] (Apicurio's ends with /apis/ccompat/v7)"
+        )
+
     def _answered(self, error: Any, what: str) -> HeadgateError:
         said = mask_text(" ".join(str(error.error_message).split()))[:160]
         if error.http_status_code in (401, 403):
@@ -156,6 +223,9 @@ class SchemaRegistry:
                 f"{self._named} does not let us in ({error.http_status_code}): set"
                 " basic.auth.user.info, or what it asks for, in [schema_registry.config]"
             )
+        if _UNKNOWN in said:
+            # The body of the answer was no JSON: a page of a proxy, or of another server.
+            return UnreachableError(self._no_registry(what))
         if error.http_status_code == 404:
             return NotFoundError(f"{self._named} does not have {what}: {said}")
         return UnreachableError(f"{self._named} failed on {what}: {error.http_status_code} {said}")
@@ -171,6 +241,13 @@ def _typed(config: Mapping[str, str]) -> dict[str, Any]:
             except ValueError:
                 raise ConfigError(f"{key} in [schema_registry.config] must be a number") from None
     return out
+
+
+def _listed(found: Any) -> list[Any]:
+    """Return a list that the registry answered with; TypeError for anything else."""
+    if not isinstance(found, list):
+        raise TypeError("a list was expected")
+    return found
 
 
 def _line(error: Exception) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
 from headgate.errors import HeadgateError, SetupError
 from headgate.gateway.jars import broker_class_path, jars_folder, spark_jars
 from headgate.gateway.java import OLDEST, read_java
+from headgate.gateway.schema_registry import SchemaRegistry
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
 from headgate.store import open_store
@@ -19,6 +21,7 @@ from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
+from headgate.usecases.topic_schemas import VALUE, open_schema_registry, subject_of
 
 PYTHON = (3, 11)
 
@@ -60,6 +63,7 @@ def _all(config: str | None) -> Iterator[Check]:
     yield _guarded("store", lambda: _store(context), "check [store] url")
     yield _guarded("worker", lambda: _worker(context), None)
     yield from _kafka(context)
+    yield from _schema_registry(context)
     for pipeline in context.registry.pipelines:
         if pipeline.checkpoint:
             yield _checkpoint(context, pipeline)
@@ -156,6 +160,45 @@ def _kafka(context: Context) -> Iterator[Check]:
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
         yield _note("kafka", warning.rstrip("."), "check the rights of this login, or the jars")
+
+
+def _schema_registry(context: Context) -> Iterator[Check]:
+    """Say whether the registry answers, what it checks by, and whether declared topics are there.
+
+    Where none is configured nothing is said: it is one team's, and not another's.
+    """
+    if context.registry.schema_registry_url is None:
+        return
+    name = "schema registry"
+    try:
+        with closing(open_schema_registry(context)) as registry:
+            subjects, level = registry.subjects(), registry.level()
+            said = f"{registry.url}, {_count(len(subjects), 'subject')}, checks by {level}"
+            modes = _modes(context, registry, subjects)
+    except HeadgateError as error:
+        yield _failed(name, error, None)
+        return
+    if level == "none":
+        yield _note(name, said, "set a level: it accepts any change of a schema")
+    else:
+        yield _ok(name, said)
+    for topic, mode in modes.items():
+        check = f"schema of {topic}"
+        if mode is not None:
+            yield _ok(check, f"its subject is checked by {mode}")
+        else:
+            yield _note(check, "the registry has no such subject", "set subject, or register it")
+
+
+def _modes(
+    context: Context, registry: SchemaRegistry, subjects: Collection[str]
+) -> dict[str, str | None]:
+    """Return the level of each declared topic's subject, None where there is no such subject."""
+    named = {t.name: subject_of(t, VALUE) for t in context.registry.topics}
+    return {
+        topic: registry.mode(subject).value if subject in subjects else None
+        for topic, subject in named.items()
+    }
 
 
 def _checkpoint(context: Context, pipeline: Pipeline) -> Check:

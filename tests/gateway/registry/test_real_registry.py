@@ -12,9 +12,13 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 from headgate.cli.main import headgate
 from headgate.errors import NotFoundError
 from headgate.gateway.schema_registry import SchemaRegistry
+from headgate.model.output import Parsed
+from headgate.model.version import Engine, Source, Version
+from headgate.parse.version_file import dump
 from headgate.schemas.compare import check
 from headgate.schemas.model import Direction, Effect, Mode, SchemaFormat, SchemaText
 from headgate.schemas.read import read_schema
+from headgate.usecases.diagnose import State, diagnose
 from schemas import made
 
 PAIRS = 40
@@ -101,6 +105,67 @@ def test_the_command_checks_against_every_registered_version(
     assert code == 0
     assert (said["versions"], said["compatibility"]) == ([1, 2], "backward_transitive")
     assert [f["path"] for f in said["fields"]] == ["a"]
+
+
+CUSTOMER = (
+    '{"type": "record", "name": "Customer", "fields": ['
+    '{"name": "id", "type": "long"}, {"name": "mail", "type": "string"}]}'
+)
+VISITOR = (
+    '{"type": "record", "name": "Customer", "fields": ['
+    '{"name": "id", "type": "long"}, {"name": "visits", "type": "double"}]}'
+)
+
+
+def test_a_comparison_asks_what_the_topic_holds(
+    registry_url, client, tmp_path, monkeypatch, capsys
+):
+    for text in (CUSTOMER, VISITOR):
+        client.register_schema("people-value", Schema(text, "AVRO"))
+    accept = '[[accept]]\nrule = "RDS003"\nreason = "all read"\nuntil = 2999-01-01\n'
+    (tmp_path / "headgate.toml").write_text(f'{accept}[schema_registry]\nurl = "{registry_url}"\n')
+    for name, text in (("first", CUSTOMER), ("second", VISITOR)):
+        parsed = Parsed(function="from_avro", columns=("s0.value",), declared=text)
+        (tmp_path / name).write_bytes(dump(reads(parsed)))
+    monkeypatch.chdir(tmp_path)
+    code, said = run(capsys, "diff", "--before", "first", "--after", "second")
+    (finding,) = said["findings"]
+    assert (code, finding["rule"], finding["outcome"]) == (0, "RDS003", "unknown")
+    assert finding["accepted"]["reason"] == "all read"
+    assert finding["question"] == (
+        "Are all records of version 1 of people-value read, or gone from people?"
+    )
+    assert "mail is written as string and read as double" in finding["why"]
+    code, said = run(capsys, "diff", "--before", "second", "--after", "first")
+    (finding,) = said["findings"]
+    assert (code, finding["rule"], finding["outcome"]) == (1, "RDS002", "silently_wrong")
+    assert "people holds version 2 of people-value" in finding["why"]
+
+
+def reads(parsed: Parsed) -> Version:
+    return Version(
+        engine=Engine.SPARK,
+        engine_version="4.2.0",
+        sources=(Source(position=0, format="kafka", topics=("people",), node="in"),),
+        stateful=(),
+        parsed=(parsed,),
+    )
+
+
+def test_the_doctor_tells_of_the_registry_and_of_declared_topics(registry_url, client, tmp_path):
+    client.register_schema("visits-value", Schema(VISITOR, "AVRO"))
+    client.set_compatibility("visits-value", "FULL")
+    config = tmp_path / "headgate.toml"
+    named = '[topics.visits]\nschema = "v.avsc"\n[topics.nowhere]\nschema = "n.avsc"\n'
+    config.write_text(f'[schema_registry]\nurl = "{registry_url}"\n{named}')
+    found = {c.name: c for c in diagnose(str(config))}
+    registry = found["schema registry"]
+    assert registry.state is State.NOTE and registry.message.endswith("checks by none")
+    assert (found["schema of visits"].state, found["schema of visits"].message) == (
+        State.OK,
+        "its subject is checked by full",
+    )
+    assert found["schema of nowhere"].state is State.NOTE
 
 
 def _field(given: tuple[str, str]) -> tuple[str, str, object]:
