@@ -64,12 +64,9 @@ def _seen_by(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset[str]().union(*(flow.outputs[k] for k in flow.users(store)))
 
 
-_KEEP_HISTORY = frozenset({"aggregate", "join", "table"})
-
-
 def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Verdict:
     sides = (meaning(c.flow_before, was), meaning(c.flow_after, now))
-    lost = {m.family for m in sides if m} <= _KEEP_HISTORY
+    lost = "suppress" not in {m.family for m in sides if m}
     return Verdict(
         outcome=Outcome.SILENTLY_WRONG if lost else Outcome.UNKNOWN,
         state_effect=StateEffect.LOST,
