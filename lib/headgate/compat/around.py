@@ -69,8 +69,8 @@ def reader_reads_it(change: OutputChange, reader: Reader, where: Where) -> Verdi
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
         where=where,
-        before=change.before,
-        after=change.after,
+        before=change.was,
+        after=change.now,
         because=f"{_said(change)} {reader.sentence}",
         remedy=f"Change {reader.pipeline} first, or go on writing the field until it no longer"
         " reads it.",
@@ -84,8 +84,8 @@ def reader_may_read_it(change: OutputChange, reader: Reader, where: Where) -> Ve
     return Verdict(
         outcome=Outcome.UNKNOWN,
         where=where,
-        before=change.before,
-        after=change.after,
+        before=change.was,
+        after=change.now,
         because=f"{_said(change)} {reader.sentence}",
         question=reader.question,
         remedy="Find out before the field goes.",
@@ -100,8 +100,8 @@ def reader_of_files(change: OutputChange, reader: Reader, where: Where) -> Verdi
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
         where=where,
-        before=change.before,
-        after=change.after,
+        before=change.was,
+        after=change.now,
         because=f"{_said(change)} {reader.sentence}",
         remedy=f"Change {reader.pipeline} first, or go on writing the column.",
     )

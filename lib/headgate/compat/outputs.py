@@ -48,6 +48,21 @@ class OutputChange:
         """What a message calls it: `total in value`."""
         return f"{self.path} in {self.column}" if self.column else self.path
 
+    @property
+    def was(self) -> str | None:
+        """What stood there before, as a finding shows it: `total: double`, None for nothing."""
+        return self._shown(self.before)
+
+    @property
+    def now(self) -> str | None:
+        """What stands there now."""
+        return self._shown(self.after)
+
+    def _shown(self, side: str | None) -> str | None:
+        if side is None or self.kind is OutputChangeKind.MADE:
+            return side
+        return self.path if side == "?" else f"{self.path}: {side}"
+
 
 def same_place(before: Sink | None, after: Sink | None) -> bool:
     """Whether both sinks are known to write to one place, or nothing says that they don't."""

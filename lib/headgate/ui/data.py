@@ -17,10 +17,11 @@ from headgate.model.version import Engine, Version
 from headgate.store.versions import VersionRow
 from headgate.ui.given import Given
 from headgate.ui.reading import read_apart
+from headgate.ui.schema_panel import FRESH_SCHEMA
 from headgate.ui.upload import session_folder
 from headgate.ui.watch import FRESH, ClusterWatch, Seen
 from headgate.usecases.accepted import with_acceptances
-from headgate.usecases.compare_versions import compare_read
+from headgate.usecases.compare_versions import compare_read, look_around
 from headgate.usecases.context import Context
 from headgate.usecases.list_versions import list_versions
 from headgate.usecases.read_cluster import read_cluster
@@ -169,14 +170,34 @@ def comparison(
         context.store_url, before.evidence, before.query, after.evidence, after.query,
         _moment((*before.evidence, *after.evidence)), _minute(seen), renames, context, seen,
     )  # fmt: skip
+    key = (context.registry.path, context.registry.schema_registry_url)
+    around = _surroundings(
+        key, before.evidence, after.evidence, _moment((*before.evidence, *after.evidence)),
+        _minute(seen), renames, found, context,
+    )  # fmt: skip
     report = with_acceptances(
-        found.report, found.before, found.after,
+        around, found.before, found.after,
         context=context, evidence=(*before.evidence, *after.evidence),
     )  # fmt: skip
     found = replace(found, report=report)
     if seen.cluster or not any(map(_reads_kafka, (found.before, found.after))):
         return found
     return replace(found, not_asked=seen.problem or "Kafka has not answered yet.")
+
+
+@st.cache_data(show_spinner=False, ttl=FRESH_SCHEMA, max_entries=VERSIONS_KEPT)
+def _surroundings(
+    key: tuple[str | None, ...],
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    at: int,
+    seen_at: str | None,
+    renames: tuple[str, ...],
+    _found: Comparison,
+    _context: Context,
+) -> Report:
+    """Return the report with what pipelines downstream and the schema registry add to it."""
+    return look_around(_found.report, _found.before, _found.after, _context)
 
 
 def _reads_kafka(version: Version) -> bool:

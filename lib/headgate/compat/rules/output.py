@@ -173,8 +173,8 @@ def _resumes(c: Comparison, change: OutputChange, because: str, remedy: str) -> 
         outcome=Outcome.RESUMES,
         state_effect=_effect(c),
         where=_where(c),
-        before=change.before,
-        after=change.after,
+        before=change.was,
+        after=change.now,
         because=because[:1].upper() + because[1:],
         remedy=remedy,
     )
