@@ -2,8 +2,13 @@
 
 SETUP := @sh scripts/setup.sh
 BIN := .venv/bin
-# What needs a server, Spark or a browser runs one after the other, everything else at once.
+# Tests may write bytecode where Python may not: pytest would rewrite each module at every run.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
+# What needs a server, Spark or a browser runs in two processes, a module in one of them, the longest
+# first (tests/conftest.py); everything else runs on all processors.
 REAL := kafka or spark or browser or stack or remote
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
+SLOWEST := --durations=15 --durations-min=1
 
 .PHONY: run test test-fast check docs score rehearse-all bench setup
 
@@ -14,21 +19,25 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 test: ## run every test: units, real broker, real Spark, real browser
 	$(SETUP) python jars stores browser
 ifdef ARGS
-	@exec $(BIN)/pytest $(ARGS)
+	@exec $(PYTEST) $(ARGS)
 else
-	@$(BIN)/pytest -q -n auto -m "not ($(REAL))"; first=$$?; $(BIN)/pytest -m "$(REAL)" && exit $$first
+	@$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL))"; units=$$?; \
+	$(PYTEST) -q $(TWO) $(SLOWEST) -m "$(REAL)"; real=$$?; \
+	[ $$units = 0 ] || echo "make test: a test without servers failed (exit $$units), see the first summary above" >&2; \
+	[ $$real = 0 ] || echo "make test: a test with servers failed (exit $$real), see the second summary above" >&2; \
+	[ $$units = 0 ] && [ $$real = 0 ]
 endif
 
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
-	@exec $(BIN)/pytest -q -n auto -m "not ($(REAL) or slow)" $(ARGS)
+	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow)" $(ARGS)
 
 check: ## ruff, mypy, and the layers
 	$(SETUP) python
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/pytest -q tests/test_layering.py
+	@$(PYTEST) -q tests/test_layering.py
 
 docs: ## write the rules' pages in docs/rules
 	$(SETUP) python

@@ -174,15 +174,21 @@ def install_packages() -> None:
     say("installing the Python packages into .venv (the first time takes a minute)")
     if not (install_with_uv() or install_with_pip()):
         stop("the Python packages could not be installed, for the reason above; run it again")
-    compile_commands()
+    compile_packages()
     write(packages_stamp(), "\n".join(key) + "\n")
     begun_mark().unlink()
 
 
-def compile_commands() -> None:
-    """Write the bytecode of what each command imports: where Python may write none, too."""
-    packages = [p for name in ("click", "rich") for p in VENV.glob(f"lib/*/site-packages/{name}")]
-    run(BIN / "python", "-m", "compileall", "-q", ROOT / "lib", *packages, log=CACHE / "pyc.log")
+def compile_packages() -> None:
+    """Write all bytecode at once: where Python may write none, each process would compile anew."""
+    packages = VENV.glob("lib/*/site-packages")
+    run(
+        BIN / "python",
+        *("-m", "compileall", "-q", "-j", "0"),
+        ROOT / "lib",
+        *packages,
+        log=CACHE / "pyc.log",
+    )
 
 
 def make_venv() -> None:

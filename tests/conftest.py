@@ -15,8 +15,24 @@ from hypothesis import settings
 settings.register_profile("headgate", deadline=None)
 settings.load_profile("headgate")
 
+# A test's Java lives for seconds: the second compiler would cost more than it gives back.
+JVM = "-XX:+UseSerialGC -XX:-UsePerfData -XX:TieredStopAtLevel=1"
 CHROMIUM = "HEADGATE_CHROMIUM"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+# Modules that are mostly one long journey. Where modules go to two processes, these go first: the
+# short ones fill what is left. Tests of one module stay in their order.
+_LONG = (
+    *("browser/test_whole_job", "integration/test_stack", "integration/test_worker"),
+    *("integration/test_capture", "integration/test_rehearse", "integration/test_spark_reset"),
+    *("integration/test_capture_reaches_nothing", "live/test_live_driver", "browser/test_console"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long modules before all others."""
+    ranks = {f"tests/{name}.py": rank for rank, name in enumerate(_LONG)}
+    items.sort(key=lambda item: ranks.get(item.nodeid.partition("::")[0], len(ranks)))
 
 
 @pytest.fixture(scope="session")
@@ -118,7 +134,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:-UsePerfData",
+        "spark.driver.extraJavaOptions": JVM,
         "spark.local.dir": str(folder / "local"),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),

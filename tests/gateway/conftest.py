@@ -15,6 +15,7 @@ from headgate.gateway.jars import broker_class_path, streams_class_path
 from headgate.gateway.kafka_java import JavaAdmin
 
 PASSWORDS = {"admin": "admin-secret", "reader": 'a "quoted" secret'}
+JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 SECURED = """\
 process.roles=broker,controller
 node.id=1
@@ -63,7 +64,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     )
     properties = folder / "server.properties"
     properties.write_text(text)
-    java = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", broker_class_path()]
+    java = [*JAVA, "-cp", broker_class_path()]
     tool = ["kafka.tools.StorageTool", "format", "-t", "secured-secured-secure", "-c"]
     subprocess.run([*java, *tool, str(properties)], check=True, capture_output=True)
     with (folder / "broker.log").open("wb") as log:
@@ -131,7 +132,7 @@ def java_groups(broker: str, tmp_path: Path) -> Any:
         program = str(Path(__file__).with_name("StreamsAndShare.java"))
         words = [broker, topic, streams_id, share_id, str(tmp_path)]
         process = subprocess.Popen(
-            ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", path, program, *words],
+            [*JAVA, "-cp", path, program, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

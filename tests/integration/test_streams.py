@@ -25,6 +25,7 @@ from headgate.usecases.show_landscape import show_landscape
 pytestmark = pytest.mark.kafka
 
 PROGRAM = Path(__file__).parents[1] / "streams" / "TestApplication.java"
+JAVA = ("java", "-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 GENERATED = "KSTREAM-AGGREGATE-STATE-STORE-0000000002"
 REGISTRY = """
 [kafka]
@@ -49,7 +50,7 @@ def running(broker, folder, name, app, **settings):
     words = [f"{k.replace('_', '.')}={v}" for k, v in settings.items()]
     words += [f"application.id={app}", f"state.dir={folder / app}"]
     process = subprocess.Popen(
-        ["java", "-Xmx192m", "-XX:+UseSerialGC", "-cp", streams_class_path(), str(PROGRAM),
+        [*JAVA, "-cp", streams_class_path(), str(PROGRAM),
          "run", name, broker, *words],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
