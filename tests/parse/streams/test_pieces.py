@@ -198,3 +198,24 @@ def test_offsets_make_no_other_version_and_settings_do():
     assert fingerprint(read(DESCRIBED, CONFIG, wider)) != fingerprint(version)
     other = replace(version, streams=replace(version.streams, protocol="streams"))
     assert fingerprint(other) != fingerprint(version)
+
+
+STARTED = "2026-01-02 03:04:05 INFO KafkaStreams - stream-client [app] Kafka Streams version: {}\n"
+
+
+def test_a_log_names_the_release():
+    version = read(STARTED.format("4.2.1") + LOG, DESCRIBED)
+    assert version.engine_version == "4.2.1"
+    assert version.streams.application_id == "app"
+
+
+def test_the_newest_start_in_a_log_counts_and_two_logs_that_differ_are_said():
+    both = STARTED.format("3.9.1") + STARTED.format("4.3.1")
+    assert read(both.encode() + DESCRIBED).engine_version == "4.3.1"
+    version = read(STARTED.format("3.9.1") + LOG, both, DESCRIBED)
+    assert version.engine_version == "3.9.1"
+    assert any("3.9.1, 4.3.1" in w for w in version.warnings)
+
+
+def test_without_a_log_the_release_is_not_known():
+    assert read(DESCRIBED, {"application.id": "app"}).engine_version is None

@@ -96,7 +96,10 @@ def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
             "seen nowhere. Name them."
         )
     if not c.after.engine_version:
-        yield f"No evidence names the version of Kafka Streams; judged by what {MEASURED_ON} does."
+        yield (
+            f"No evidence names the version of Kafka Streams; judged by what {MEASURED_ON} does. "
+            "The application's log names it as it starts."
+        )
 
 
 def _alike(c: StreamsComparison) -> str:

@@ -21,6 +21,7 @@ def build_streams(
     ours = [p for p in pieces if p.kind in KINDS]
     problems: list[str] = []
     description = _description(ours, problems)
+    release = _release(ours, problems)
     return build_version(
         StreamsPieces(
             description=description,
@@ -30,8 +31,17 @@ def build_streams(
             evidence=tuple(Evidence(kind=p.kind.value, path=p.path) for p in ours),
             warnings=(*warnings, *(w for p in ours for w in p.warnings), *problems),
             name=name,
+            release=release,
         )
     )
+
+
+def _release(pieces: Sequence[Piece], problems: list[str]) -> str | None:
+    found = dict.fromkeys(p.value.release for p in pieces if p.value.release is not None)
+    first = next(iter(found), None)
+    if len(found) > 1:
+        problems.append(f"logs name Kafka Streams {', '.join(found)}: {first} is taken")
+    return first
 
 
 def _description(pieces: Sequence[Piece], problems: list[str]) -> Description | None:

@@ -12,6 +12,7 @@ from headgate.parse.spark.secrets import mask
 _LOGGED = re.compile(r"\bStreamsConfig values:\s*$", re.M)
 _VALUE = re.compile(r"^\s+(?P<key>[a-z][\w.-]*) = ?(?P<value>.*)$")
 _PROPERTY = re.compile(r"^\s*(?P<key>[A-Za-z][\w.-]*)\s*[=:]\s*(?P<value>.*?)\s*$")
+_RELEASE = re.compile(r"\bKafka Streams version: (?P<release>\d+\.\d+(?:\.\d+)?(?:-[\w.-]+)?)")
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 OWN = frozenset(
     {
@@ -90,3 +91,9 @@ def read_logged(text: str) -> Config | None:
         found[match["key"]] = match["value"].strip()
     known = {k: v for k, v in found.items() if v != "null"}
     return Config(mask(known), is_whole=True) if _is_ours(found) else None
+
+
+def read_release(text: str) -> str | None:
+    """Return the release of Kafka Streams that an application logs as it is made, the newest."""
+    found = _RELEASE.findall(text) if "Kafka Streams version: " in text else []
+    return str(found[-1]) if found else None

@@ -13,6 +13,7 @@ from headgate.parse.streams.config import (
     read_config,
     read_logged,
     read_properties,
+    read_release,
 )
 from headgate.parse.streams.describe import looks_described, read_description
 from headgate.parse.streams.described import Description
@@ -28,25 +29,26 @@ _LONGEST_PROPERTIES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one file says; `kind` is the word in `Evidence`."""
+    """What one file says; `kind` is the word in `Evidence`, `release` of Kafka Streams."""
 
     kind: str
     description: Description | None = None
     config: Config | None = None
     internal: tuple[InternalTopic, ...] | None = None
     inputs: dict[str, int] | None = None
+    release: str | None = None
 
 
 def from_text(text: str) -> Found | None:
-    """Return a description (an application's log may hold its configuration, too) or settings."""
-    config = read_logged(text)
+    """Return a description or settings; an application's log may hold both, and its release."""
+    config, release = read_logged(text), read_release(text)
     if looks_described(text):
         description = read_description(text)
         if not description.is_empty:
-            return Found("describe", description, config)
+            return Found("describe", description, config, release=release)
     if config is None and len(text) < _LONGEST_PROPERTIES:
         config = read_properties(text)
-    return Found("streams-config", config=config) if config else None
+    return Found("streams-config", config=config, release=release) if config or release else None
 
 
 def from_json(values: Sequence[Any]) -> Found | None:

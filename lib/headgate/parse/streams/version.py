@@ -37,6 +37,7 @@ class StreamsPieces:
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     name: str | None = None
+    release: str | None = None
 
 
 def build_version(pieces: StreamsPieces) -> Version:
@@ -46,6 +47,7 @@ def build_version(pieces: StreamsPieces) -> Version:
     app = application(description, drawn, pieces.config or Config(), pieces.internal, pieces.inputs)
     return Version(
         engine=Engine.KAFKA_STREAMS,
+        engine_version=pieces.release,
         name=pieces.name or app.application_id,
         topology=with_topics(drawn.topology, app),
         sources=sources_of(app) if app.described else None,

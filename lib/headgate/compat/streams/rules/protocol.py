@@ -26,8 +26,8 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[Verdict]:
     """A group of the streams protocol keeps its topology on the broker: per sub-topology the input
     topics and the internal topics with names, numbers and settings. A member that brings another
     one is refused ("Topology updates are not supported yet."), also where the group is empty.
-    Operators and sinks are no part of it."""
-    if not c.on_streams_protocol():
+    Operators and sinks are no part of it. Another application id is another group."""
+    if not c.on_streams_protocol() or _is_another_group(c):
         return
     bare = frozenset(s.changelog for s in c.old.stores if s.changelog and c.unlogged(s))
     changed = differences(registered(c.old, bare), registered(c.new, bare))
@@ -44,6 +44,11 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[Verdict]:
             remedy=AROUND,
             scenario="offline-upgrade",
         )
+
+
+def _is_another_group(c: StreamsComparison) -> bool:
+    old, new = c.old.application_id, c.new.application_id
+    return None not in (old, new) and old != new
 
 
 @streams_rule("KST061")
