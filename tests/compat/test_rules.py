@@ -228,6 +228,12 @@ CASES = {
         W,
         version(aggregate(), settings={CHECK: "false"}),
     ),
+    "STA005": (
+        version(aggregate(keys=("s0.k",))),
+        version(aggregate(keys=("collate(s0.k, UTF8_LCASE)",))),
+        X,
+        version(aggregate(keys=("collate(s0.k, UTF8_BINARY)",))),
+    ),
     "AGG001": (
         version(aggregate(keys=("s0.k", "s0.d"), key=(K, K))),
         version(aggregate(keys=("s0.d", "s0.k"), key=(K, K))),
@@ -531,3 +537,49 @@ def test_the_start_of_a_window_is_another_key_than_its_end():
 def test_covariances_store_the_same():
     old, new = (aggregate(functions=(f"covar_{way}(s0.v, s0.w)",)) for way in ("samp", "pop"))
     assert compare(version(old), version(new)).outcome is R
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.v, 0.5, 1, 0, 0, false)"),
+        ("percentile(s0.v, 0.5, 1, 0, 0, false)", "percentile_cont(s0.v, 0.5)"),
+        ("regr_slope(s0.v, s0.w)", "regr_intercept(s0.v, s0.w)"),
+        ("corr(s0.v, s0.w)", "regr_r2(s0.v, s0.w)"),
+    ],
+)
+def test_functions_of_one_family_take_over_what_was_stored(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("AGG004", R)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.v, 0.5, s0.n, 0, 0, false)"),
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.w, 0.5, 1, 0, 0, false)"),
+        ("mode(s0.v, 0, 0, None)", "collect_list(s0.v)"),
+        ("corr(s0.v, s0.w)", "regr_r2(s0.w, s0.v)"),
+    ],
+)
+def test_other_values_are_not_taken_over(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert report.outcome is W
+
+
+def test_a_key_of_a_users_function_is_asked_about():
+    before = replace(version(aggregate(keys=("trim_all(s0.k)",))), user_functions=("trim_all",))
+    assert compare(before, version(aggregate(keys=("trim(s0.k)",)))).outcome is U
+    assert compare(before, version(aggregate(keys=("trim(s0.d)",)))).outcome is W
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome"),
+    [("hour(s0.ts, Some({}))", W), ("unix_timestamp(s0.ts, yyyy, Some({}), true)", U), ("s0.k", R)],
+)
+def test_a_zone_counts_where_a_key_reads_it(key, outcome):
+    sides = [
+        version(aggregate(keys=(key.format(zone),)), settings={"spark.sql.session.timeZone": zone})
+        for zone in ("UTC", "Asia/Tokyo")
+    ]
+    assert compare(*sides).outcome is outcome

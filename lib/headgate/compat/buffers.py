@@ -40,7 +40,15 @@ _MOMENTS = {
     "var_samp",
     "var_pop",
 }
-_COVARIANCES = {"covar_samp", "covar_pop"}
+# Families whose members store the same of the same arguments, and differ in the last step only.
+_ALIKE = (
+    _MOMENTS,
+    {"covar_samp", "covar_pop"},
+    {"regr_slope", "regr_intercept"},
+    {"corr", "regr_r2"},
+)
+# They store how often each value came (TypedAggregateWithHashMapAsBuffer).
+_TALLIES = {"mode", "median", "percentile", "percentile_cont", "percentile_disc"}
 _BINARY = {
     "collect_list",
     "collect_set",
@@ -49,7 +57,13 @@ _BINARY = {
     "approx_percentile",
     "median",
     "mode",
+    "percentile_cont",
+    "percentile_disc",
+    "histogram_numeric",
     "hll_sketch_agg",
+    "listagg",
+    "string_agg",
+    "approx_top_k",
     "bitmap_construct_agg",
 }
 # What a plan's JSON calls every aggregator that is written in Scala: the name is lost there.
@@ -112,8 +126,10 @@ def carry(before: Buffer, after: Buffer) -> Carry:
         return Carry.UNKNOWN
     if before.name != after.name:
         both = {before.name, after.name}
-        alike = (before.name, after.name) in _EXACT or both <= _MOMENTS or both <= _COVARIANCES
+        alike = (before.name, after.name) in _EXACT or any(both <= family for family in _ALIKE)
         if alike and before.argument == after.argument:
+            return Carry.EXACT
+        if both <= _TALLIES and _tallied(before) == _tallied(after) is not None:
             return Carry.EXACT
         if (before.name, after.name) in _WITHIN and before.argument == after.argument:
             return Carry.MIXED
@@ -129,6 +145,13 @@ def carry(before: Buffer, after: Buffer) -> Carry:
     if _UNSCALED in before.argument and _UNSCALED in after.argument:
         return _unscaled(before, after)
     return Carry.MIXED if _related(before, after) else Carry.REINTERPRETED
+
+
+def _tallied(buffer: Buffer) -> str | None:
+    """Return whose values are counted, each once; None where a row counts more than once."""
+    value, *rest = split_arguments(buffer.argument)
+    weighted = buffer.name == "percentile" and rest[1:2] not in ([], ["1"])
+    return None if weighted else value
 
 
 def _binary(before: Buffer, after: Buffer) -> Carry:

@@ -5,14 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from headgate.compat.rule import Comparison
+
+TIME_ZONE = "spark.sql.session.timeZone"
 _FUNCTIONS = (
     "date_format|to_date|date_trunc|trunc|hour|minute|dayofmonth|day|dayofweek|weekday|dayofyear|"
-    "month|quarter|year|weekofyear|from_unixtime|to_timestamp|unix_timestamp|gettimestamp|"
+    "month|quarter|year|weekofyear|from_unixtime|to_timestamp|gettimestamp|"
     "from_utc_timestamp|to_utc_timestamp|last_day|extract"
 )
 _READS = re.compile(rf"\b(?:{_FUNCTIONS})\(|\bcast\(.* as (?:date|string)\)", re.IGNORECASE)
+# They need a zone for texts; of an instant they take the number.
+_MAY_READ = re.compile(r"\b(?:to_)?unix_timestamp\(", re.IGNORECASE)
+_ZONE = re.compile(r"\bSome\([\w/+:-]+\)")
 
 
 def reads_time_zone(expressions: Iterable[str]) -> bool:
     """Say whether one of the expressions turns an instant into a date or a text."""
     return any(_READS.search(e) for e in expressions)
+
+
+def may_read_time_zone(expressions: Iterable[str]) -> bool:
+    """Say whether one of the expressions reads the zone if it is given a text, not an instant."""
+    return any(_MAY_READ.search(e) for e in expressions)
+
+
+def zones_differ(c: Comparison) -> bool:
+    """Say whether both sessions set a time zone, each another one."""
+    old, new = c.setting(TIME_ZONE)
+    return None not in (old, new) and old != new
+
+
+def without_zones(keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Leave out the session's zone, which Spark prints in what may read it: `Some(UTC)`."""
+    return None if keys is None else tuple(_ZONE.sub("Some(zone)", k) for k in keys)

@@ -6,6 +6,7 @@ from headgate.compat.rule import Rule
 from headgate.compat.rules import (
     aggregate,
     checkpoint,
+    collation,
     configuration,
     deduplicate,
     evidence,
@@ -27,6 +28,7 @@ from headgate.compat.rules import (
     state_schema,
     state_variables,
     transform,
+    unasked,
     variable_history,
     watermark,
     window,
@@ -91,6 +93,7 @@ RULES: tuple[Rule, ...] = (
     operators.branches_swapped,
     state_schema.key_schema,
     state_schema.value_schema,
+    collation.key_of_a_collation,
     state_schema.schema_not_known,
     state_schema.schema_check_switched_off,
     configuration.checkpoint_format,
@@ -167,4 +170,5 @@ RULES: tuple[Rule, ...] = (
     transform.other_trigger,
     world_topics.sink_topic_missing,
     world_topics.retention_is_near,
+    unasked.offsets_not_asked,
 )

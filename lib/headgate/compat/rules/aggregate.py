@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.buffers import Buffer, Carry, buffers, carry
-from headgate.compat.expressions import guards, is_time_window, recast, without_names
+from headgate.compat.expressions import (
+    columns,
+    guards,
+    is_time_window,
+    recast,
+    without_names,
+)
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.state import is_read
+from headgate.compat.time_zone import without_zones, zones_differ
 from headgate.model.version import OperatorKind, StatefulOperator
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
@@ -24,12 +31,18 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
     """
     for pair in _aggregates(c):
         old, new = _plain_keys(pair)
+        if zones_differ(c):
+            # What reads the time zone is judged with it (CFG007).
+            old, new = without_zones(old), without_zones(new)
         if old is None or new is None or _same_values(old, new):
             continue
         if len(old) == len(new) and all(
             b == a or guards(a, b) or guards(b, a) for b, a in zip(old, new, strict=True)
         ):
             yield _guarded(pair, old, new)
+            continue
+        if name := _hidden(c, old, new):
+            yield _not_seen(pair, old, new, name)
             continue
         swapped = sorted(old) == sorted(new)
         yield Verdict(
@@ -193,6 +206,32 @@ def _same_values(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
     """Say whether keys, whose types are known to fit, have the same values place by place."""
     return len(old) == len(new) and all(
         b == a or recast(a, b) or recast(b, a) for b, a in zip(old, new, strict=True)
+    )
+
+
+def _hidden(c: Comparison, old: tuple[str, ...], new: tuple[str, ...]) -> str | None:
+    """Return the user's function that alone stands between two lists of keys of equal columns."""
+    names = {*c.before.user_functions, *c.after.user_functions}
+    pairs = [(b, a) for b, a in zip(old, new, strict=False) if b != a]
+    for b, a in pairs if len(old) == len(new) else ():
+        called = next(
+            (n for n in sorted(names) if b.startswith(f"{n}(") or a.startswith(f"{n}(")), None
+        )
+        if called is None or columns(b) != columns(a):
+            return None
+    return called if pairs and len(old) == len(new) else None
+
+
+def _not_seen(pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...], name: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=list(old),
+        after=list(new),
+        because=f"A key is made by {name}, whose body is in no plan.",
+        question="Does the new expression give the same key as the old one for every row?",
+        remedy=_REPLAY,
+        scenario="from-scratch",
     )
 
 

@@ -27,7 +27,7 @@ from headgate.compat.settings import (
     stored_partitions,
 )
 from headgate.compat.state import SCHEMA_CHECK
-from headgate.compat.time_zone import reads_time_zone
+from headgate.compat.time_zone import may_read_time_zone, reads_time_zone
 from headgate.model.version import OperatorKind
 
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
@@ -158,6 +158,9 @@ def time_zone(c: Comparison) -> Iterator[Verdict]:
     if old is None or new is None:
         yield from _time_zone_not_known(old, new, hit)
         return
+    if hit is None and (pair := _maybe_of_texts(c)):
+        yield _of_texts(old, new, pair)
+        return
     yield Verdict(
         outcome=Outcome.SILENTLY_WRONG if hit else Outcome.RESUMES,
         state_effect=StateEffect.ORPHANED if hit else _effect_of_time_zone(c),
@@ -282,6 +285,25 @@ def _time_zone_not_known(
             question="Which time zone does the session have that sets none?",
             remedy="Set the same time zone in both.",
         )
+
+
+def _maybe_of_texts(c: Comparison) -> OperatorPair | None:
+    return next(
+        (p for p in c.operators if p.before and may_read_time_zone(p.before.keys or ())), None
+    )
+
+
+def _of_texts(old: str, new: str, pair: OperatorPair) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=old,
+        after=new,
+        because=f"{TIME_ZONE} changed, and the key is a number of seconds.",
+        question="Is that number made from a text without an offset? From a timestamp it is the "
+        "same in every zone.",
+        remedy="Set the time zone of the session to the old one.",
+    )
 
 
 def _effect_of_time_zone(c: Comparison) -> StateEffect:

@@ -58,10 +58,11 @@ def cut_row(last: PlanNode) -> bool:
     if last.name == "FileScan":
         # After the columns stand `Batched:`, `Location:` and others, `ReadSchema:` last.
         rest = first_bracket(last.detail)[2].strip()
-        schema = rest.partition("ReadSchema: ")[2]
+        schema = rest.partition("ReadSchema: ")[2].rstrip()
         whole = "<" in schema and schema.count("<") == schema.count(">")
         begun = bool(rest) or "[" not in last.detail
-        return begun and not whole and "..." not in rest
+        # Spark shortens what is long, the schema among it.
+        return begun and not whole and not schema.endswith("...")
     if last.name == "Relation" and (found := _FORMAT.match(last.detail)):
         return any(f.startswith(found["format"]) and f != found["format"] for f in _FORMATS)
     return False

@@ -226,9 +226,22 @@ def limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def static_limit(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`GlobalLimit 4` of a complete-mode query or a static side."""
-    parts = split(node.argument())
+    """`GlobalLimit 4` of a logical plan, a complete-mode query or a static side.
+
+    Of two, one right above the other, the optimiser makes one (`CombineLimits`).
+    """
+    parts, below = split(node.argument()), inputs[0]
+    inner = builder.relations[below.relation]
+    if parts and inner.kind == "limit" and not (inner.state or below.exchange):
+        builder.relations[below.relation] = replace(inner, extra=_lesser(inner, parts))
+        return below
     return _stateful(node, "limit", inputs, builder, extra={"limit": parts[0] if parts else ""})
+
+
+def _lesser(inner: Relation, outer: list[str]) -> dict[str, str]:
+    """Return the inner limit's facts with the smaller of both numbers."""
+    told = [n for n in (outer[0], inner.extra.get("limit", "")) if whole(n) is not None]
+    return {**inner.extra, "limit": min(told, key=int) if len(told) > 1 else outer[0]}
 
 
 def _stateful(

@@ -25,6 +25,8 @@ _CENTRAL = {
     "covar_pop": ("n", "xAvg", "yAvg", "ck"),
     "corr": ("n", "xAvg", "yAvg", "ck", "xMk", "yMk"),
     "regr_r2": ("n", "xAvg", "yAvg", "ck", "xMk", "yMk"),
+    "regr_slope": ("n", "xAvg", "yAvg", "ck", "n", "avg", "m2"),
+    "regr_intercept": ("n", "xAvg", "yAvg", "ck", "n", "avg", "m2"),
 }
 _AS_INPUT = frozenset(
     ["min", "max", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
@@ -39,6 +41,9 @@ _BINARY = frozenset(
         "approx_percentile",
         "median",
         "mode",
+        "percentile_cont",
+        "percentile_disc",
+        "histogram_numeric",
         "hll_sketch_agg",
         "bitmap_construct_agg",
         "listagg",
