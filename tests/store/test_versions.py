@@ -1,11 +1,14 @@
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Engine, Sink, Version
+from headgate.store import migrate as migrations
 from headgate.store import open_store
 from headgate.store.versions import Origin
 
@@ -68,10 +71,13 @@ def test_versions_of_an_older_store_count_as_observed(tmp_path):
     old = open_store(url)
     old.versions.add("a", version(), "f1")
     old.close()
-    with closing(sqlite3.connect(tmp_path / "old.db")) as raw, raw:
-        raw.execute("DROP TABLE activity")
-        raw.execute("ALTER TABLE versions DROP COLUMN origin")
-        raw.execute("UPDATE alembic_version SET version_num = '0001'")
+    with closing(open_store(url)) as newest, newest.database.writing() as connection:
+        config = Config()
+        config.set_main_option(
+            "script_location", str(Path(migrations.__file__).parent / "migrations")
+        )
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0001")
     with closing(open_store(url)) as store:
         assert [r.origin for r in store.versions.list("a")] == [Origin.OBSERVED]
 

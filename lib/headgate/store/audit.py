@@ -25,6 +25,7 @@ class AuditRow:
     run: str | None = None
     pipeline: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    request: str | None = None
 
 
 class Audit:
@@ -42,11 +43,13 @@ class Audit:
         with self._database.writing() as connection:
             write_audit(connection, by=by, action=action, pipeline=pipeline, details=details)
 
-    def list(self, run: str | None = None) -> list[AuditRow]:
-        """Return the entries of one run, or all, oldest first."""
+    def list(self, run: str | None = None, *, request: str | None = None) -> list[AuditRow]:
+        """Return the entries of one run or of one request, or all, oldest first."""
         query = sa.select(AUDIT).order_by(AUDIT.c.seq)
         if run is not None:
             query = query.where(AUDIT.c.run == run)
+        if request is not None:
+            query = query.where(AUDIT.c.request == request)
         with self._database.reading() as connection:
             return [_row(r._mapping) for r in connection.execute(query)]
 
@@ -58,13 +61,20 @@ def write_audit(
     action: str,
     run: str | None = None,
     pipeline: str | None = None,
+    request: str | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> None:
     """Add an entry within the caller's transaction."""
     text = json.dumps(dict(details or {}), sort_keys=True)
     connection.execute(
         sa.insert(AUDIT).values(
-            at=now(), by=by, action=action, run=run, pipeline=pipeline, details=text
+            at=now(),
+            by=by,
+            action=action,
+            run=run,
+            pipeline=pipeline,
+            request=request,
+            details=text,
         )
     )
 

@@ -84,12 +84,8 @@ class Runs:
 
     def enqueue(self, new: NewRun, *, by: str, action: str) -> str:
         """Return the id of a new queued run; RefusedError where an active run has a resource."""
-        run = _new_id()
         with self._database.writing() as connection:
-            _refuse_if_busy(connection, new.resources, but=None)
-            connection.execute(sa.insert(RUNS).values(id=run, **_columns(new, by)))
-            for resource in sorted(set(new.resources)):
-                connection.execute(sa.insert(RUN_RESOURCES).values(run=run, resource=resource))
+            run = insert_run(connection, new, by=by)
             _audit(connection, run, by=by, action=action, pipeline=new.pipeline)
         return run
 
@@ -169,7 +165,18 @@ class Runs:
             return tuple(map(_row, connection.execute(query.order_by(RUNS.c.seq))))
 
 
-def _new_id() -> str:
+def insert_run(connection: Connection, new: NewRun, *, by: str) -> str:
+    """Queue a run within the caller's transaction, which writes the audit row, too."""
+    run = new_id()
+    _refuse_if_busy(connection, new.resources, but=None)
+    connection.execute(sa.insert(RUNS).values(id=run, **_columns(new, by)))
+    for resource in sorted(set(new.resources)):
+        connection.execute(sa.insert(RUN_RESOURCES).values(run=run, resource=resource))
+    return run
+
+
+def new_id() -> str:
+    """Return an id that sorts by time."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 

@@ -7,6 +7,7 @@ from headgate.store.audit import Audit
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
 from headgate.store.migrate import migrate
+from headgate.store.requests import Requests
 from headgate.store.runs import Runs
 from headgate.store.versions import Versions
 
@@ -18,6 +19,7 @@ class Store:
         self.database = database
         self.versions = Versions(database)
         self.runs = Runs(database)
+        self.requests = Requests(database)
         self.journal = Journal(database)
         self.audit = Audit(database)
         self.activity = Activities(database)

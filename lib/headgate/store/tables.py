@@ -77,6 +77,26 @@ AUDIT = sa.Table(
     sa.Column("run", sa.Text, index=True),
     sa.Column("pipeline", sa.Text),
     sa.Column("details", sa.Text, nullable=False),
+    sa.Column("request", sa.Text, index=True),
+)
+
+REQUESTS = sa.Table(
+    "requests",
+    METADATA,
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("scenario", sa.Text, nullable=False),
+    sa.Column("pipeline", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("plan_hash", sa.Text, nullable=False),
+    sa.Column("plan", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, index=True),
+    sa.Column("asked_at", sa.Text, nullable=False),
+    sa.Column("asked_by", sa.Text, nullable=False),
+    sa.Column("decided_at", sa.Text),
+    sa.Column("decided_by", sa.Text),
+    sa.Column("decision", sa.Text),
+    sa.Column("run", sa.Text, index=True),
 )
 
 ACTIVITY = sa.Table(

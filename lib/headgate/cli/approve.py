@@ -1,0 +1,25 @@
+"""`headgate approve REQUEST`: have the run that somebody else asked for carried out."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.follow import follow, who
+from headgate.cli.options import current_context, format_option
+from headgate.usecases.decide_request import approve_request
+
+
+@click.command("approve")
+@click.argument("request")
+@click.option("--plan", "seen", metavar="HASH", help="Only if it is for the plan with this hash.")
+@click.option("--reason", metavar="TEXT", help="Why, for the audit trail.")
+@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@format_option()
+def command(request: str, seen: str | None, reason: str | None, detach: bool, output: str) -> int:
+    """Approve REQUEST, which somebody else made: exactly its plan is run.
+
+    Exits 3 where the world moved since, where it was decided on already, and for one's own.
+    """
+    context = current_context()
+    run = approve_request(context, request, by=who(), seen=seen, reason=reason)
+    return follow(context, run, output=output, detach=detach)

@@ -1,0 +1,26 @@
+"""`headgate decline REQUEST`: end a request without a run."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.follow import who
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.requests import row_json
+from headgate.usecases.decide_request import decline_request
+from headgate.usecases.list_requests import read_request
+
+
+@click.command("decline")
+@click.argument("request")
+@click.option("--reason", required=True, metavar="TEXT", help="Why, for who asked.")
+@format_option()
+def command(request: str, reason: str, output: str) -> int:
+    """Decline REQUEST; nothing is run. Exits 3 where it was decided on already."""
+    context = current_context()
+    decline_request(context, request, by=who(), reason=reason)
+    if output == "json":
+        emit_json(row_json(read_request(context, request).row))
+    else:
+        click.echo(f"Request {request} is declined.")
+    return 0

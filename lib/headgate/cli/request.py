@@ -1,0 +1,46 @@
+"""`headgate request SCENARIO PIPELINE`: ask for a run that somebody else decides on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from headgate.cli.follow import show_plan, who
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.scenarios import Scenarios
+from headgate.usecases.ask_for_run import ask_for_plan
+from headgate.usecases.plan_scenario import plan_scenario
+
+
+def _request(
+    scenario: str, pipeline: str, answers: dict[str, Any], *, reason: str, output: str
+) -> int:
+    context = current_context()
+    plan = plan_scenario(context, scenario, pipeline, answers)
+    if not plan.appliable:
+        show_plan(plan, output=output)
+        return 3
+    request = ask_for_plan(context, plan, reason=reason, by=who())
+    if output == "json":
+        emit_json({"request": request, "state": "open", "plan": plan.document()})
+        return 0
+    show_plan(plan, output=output)
+    click.echo(f"Asked for as request {request}: `headgate approve {request}` runs it.")
+    return 0
+
+
+@click.group(
+    "request",
+    cls=Scenarios,
+    run=_request,
+    more=(
+        click.option("--reason", required=True, metavar="TEXT", help="Why, for who decides."),
+        format_option(),
+    ),
+)
+def command() -> None:
+    """Ask for SCENARIO on PIPELINE: somebody else approves or declines it.
+
+    Exits 3 where the plan may not be applied: then nothing is asked for.
+    """

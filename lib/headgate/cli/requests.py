@@ -1,0 +1,52 @@
+"""`headgate requests [REQUEST]`: list what was asked for, or show one request."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from headgate.cli.follow import show_plan
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.store.requests import RequestRow
+from headgate.usecases.list_requests import RequestDetail, list_requests, read_request
+
+
+@click.command("requests")
+@click.argument("request", required=False)
+@format_option()
+def command(request: str | None, output: str) -> int:
+    """List the requests, newest first, or show REQUEST with its plan and what happened to it."""
+    context = current_context()
+    if request is not None:
+        _show(read_request(context, request), output)
+    elif output == "json":
+        emit_json({"requests": [row_json(row) for row in list_requests(context)]})
+    else:
+        for row in list_requests(context):
+            click.echo(
+                f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline}"
+                f"  by {row.asked_by}: {row.reason}"
+            )
+    return 0
+
+
+def _show(detail: RequestDetail, output: str) -> None:
+    row = detail.row
+    if output == "json":
+        audit = [asdict(entry) for entry in detail.audit]
+        emit_json({**row_json(row), "audit": audit, "plan": detail.plan.document()})
+        return
+    click.echo(f"Request {row.id} is {row.state}; {row.asked_by} asked: {row.reason}")
+    if row.decided_by is not None:
+        why = f": {row.decision}" if row.decision else ""
+        run = f" as run {row.run}" if row.run else ""
+        click.echo(f"{row.decided_by} decided{run}{why}")
+    show_plan(detail.plan, output=output)
+
+
+def row_json(row: RequestRow) -> dict[str, Any]:
+    """Return a request as JSON, without its plan."""
+    kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
+    return {"request": row.id, **kept}

@@ -1,0 +1,71 @@
+"""A command for each scenario, made from its declaration; all its options are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from headgate.cli.group import config_option
+from headgate.errors import ScenarioError
+from headgate.plan.build import PLANNED, SCENARIOS
+from headgate.plan.scenario import Kind, Option, Scenario
+
+Run = Callable[..., int]
+
+
+class Scenarios(click.Group):
+    """The scenarios that this release plans.
+
+    `run` is called with the scenario's name, the pipeline, the answers that were given and what
+    `more` asks; it returns the exit code.
+    """
+
+    def __init__(
+        self, *args: Any, run: Run, more: Sequence[Callable[[Any], Any]] = (), **kwargs: Any
+    ) -> None:
+        kwargs["subcommand_metavar"] = "SCENARIO PIPELINE [OPTIONS]"
+        super().__init__(*args, **kwargs)
+        self._run = run
+        self._more = more
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the scenarios' names."""
+        return list(SCENARIOS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the scenario's command; ScenarioError for one that this release has not."""
+        if cmd_name in PLANNED:
+            raise ScenarioError(
+                f"{cmd_name} is not built in this release; there is {', '.join(SCENARIOS)}"
+            )
+        scenario = SCENARIOS.get(cmd_name)
+        return None if scenario is None else self._command(scenario)
+
+    def _command(self, scenario: Scenario) -> click.Command:
+        names = {option.name.replace("-", "_") for option in scenario.options}
+
+        def call(pipeline: str, **given: Any) -> int:
+            answers = {n: v for n, v in given.items() if n in names and v not in (None, False, ())}
+            rest = {n: v for n, v in given.items() if n not in names}
+            return self._run(scenario.name, pipeline, answers, **rest)
+
+        wrapped: Any = call
+        for decorate in reversed((click.argument("pipeline"), *self._more)):
+            wrapped = decorate(wrapped)
+        made = click.command(scenario.name, help=scenario.what)(wrapped)
+        made.params += [_option(option) for option in scenario.options]
+        made.params.append(config_option())
+        return made
+
+
+def _option(option: Option) -> click.Option:
+    # Values are checked by the scenario: the page and a plan's file bring the same ones.
+    return click.Option(
+        [f"--{option.name}"],
+        is_flag=option.kind is Kind.FLAG,
+        multiple=option.kind is Kind.MANY,
+        metavar=option.metavar or ("|".join(option.choices) or None),
+        help=option.help,
+    )

@@ -1,0 +1,198 @@
+"""Requests: a plan that somebody asks for, and what somebody else decides on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from headgate.errors import NotFoundError, RefusedError, StalePlanError
+from headgate.store.audit import write_audit
+from headgate.store.clock import now
+from headgate.store.database import Database
+from headgate.store.runs import NewRun, insert_run, new_id
+from headgate.store.tables import REQUESTS
+
+
+class RequestState(StrEnum):
+    """The life of a request; all but OPEN are ends."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    """One request. `plan` is the plan's JSON text, `decision` the reason that was given with it.
+
+    `run` is the run that an approval queued. Times are ISO 8601 in UTC.
+    """
+
+    id: str
+    scenario: str
+    pipeline: str
+    reason: str
+    plan_hash: str
+    plan: str
+    state: RequestState
+    asked_at: str
+    asked_by: str
+    decided_at: str | None = None
+    decided_by: str | None = None
+    decision: str | None = None
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRequest:
+    """What is asked for, and why."""
+
+    scenario: str
+    pipeline: str
+    reason: str
+    plan_hash: str
+    plan: str
+
+
+class Requests:
+    """Every change writes its audit row in the same transaction; an ended row never changes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, new: NewRequest, *, by: str) -> str:
+        """Return the id of a new open request."""
+        request = new_id()
+        values = {
+            "id": request,
+            "scenario": new.scenario,
+            "pipeline": new.pipeline,
+            "reason": new.reason,
+            "plan_hash": new.plan_hash,
+            "plan": new.plan,
+            "state": RequestState.OPEN.value,
+            "asked_at": now(),
+            "asked_by": by,
+        }
+        with self._database.writing() as connection:
+            connection.execute(sa.insert(REQUESTS).values(**values))
+            _audit(connection, _get(connection, request), by=by, action="request", why=new.reason)
+        return request
+
+    def approve(self, request: str, run: NewRun, *, by: str, reason: str | None = None) -> str:
+        """Queue the run of an open request and return its id.
+
+        RefusedError where it is not open, where `by` asked for it, or where an active run has a
+        resource; StalePlanError where `run` has another plan than the one that was asked for.
+        """
+        with self._database.writing() as connection:
+            row = _open(connection, request)
+            if row.asked_by == by:
+                raise RefusedError(f"{by} asked for request {request}: somebody else decides on it")
+            if row.plan_hash != run.plan_hash:
+                raise StalePlanError(f"request {request} was for another plan than this one")
+            made = insert_run(connection, run, by=row.asked_by)
+            _decide(connection, row, RequestState.APPROVED, by=by, reason=reason, run=made)
+        return made
+
+    def decline(self, request: str, *, by: str, reason: str) -> None:
+        """End an open request without a run; RefusedError where it is not open."""
+        with self._database.writing() as connection:
+            row = _open(connection, request)
+            _decide(connection, row, RequestState.DECLINED, by=by, reason=reason)
+
+    def withdraw(self, request: str, *, by: str, reason: str | None = None) -> None:
+        """Take an open request back; RefusedError where it is not open, or is another's."""
+        with self._database.writing() as connection:
+            row = _open(connection, request)
+            if row.asked_by != by:
+                raise RefusedError(
+                    f"{row.asked_by} asked for request {request}: who did not ask declines it"
+                )
+            _decide(connection, row, RequestState.WITHDRAWN, by=by, reason=reason)
+
+    def get(self, request: str) -> RequestRow:
+        """Return the request; NotFoundError where there is none of that id."""
+        with self._database.reading() as connection:
+            return _get(connection, request)
+
+    def list(self) -> tuple[RequestRow, ...]:
+        """Return all requests, newest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_query().order_by(REQUESTS.c.seq.desc()))
+            return tuple(map(_row, rows))
+
+    def of_run(self, run: str) -> RequestRow | None:
+        """Return the request that a run came from, None where nobody had to be asked."""
+        with self._database.reading() as connection:
+            row = connection.execute(_query().where(REQUESTS.c.run == run)).first()
+        return _row(row) if row else None
+
+
+def _query() -> sa.Select[Any]:
+    return sa.select(*(c for c in REQUESTS.c if c.name != "seq"))
+
+
+def _row(row: sa.Row[Any]) -> RequestRow:
+    return RequestRow(**{**row._mapping, "state": RequestState(row.state)})
+
+
+def _get(connection: Connection, request: str) -> RequestRow:
+    row = connection.execute(_query().where(REQUESTS.c.id == request)).first()
+    if row is None:
+        raise NotFoundError(f"there is no request {request}: `headgate requests` lists them")
+    return _row(row)
+
+
+def _open(connection: Connection, request: str) -> RequestRow:
+    row = _get(connection, request)
+    if row.state is not RequestState.OPEN:
+        raise RefusedError(f"request {request} is {row.state} by {row.decided_by} already")
+    return row
+
+
+_WORDS = {
+    RequestState.APPROVED: "approve",
+    RequestState.DECLINED: "decline",
+    RequestState.WITHDRAWN: "withdraw",
+}
+
+
+def _decide(
+    connection: Connection,
+    row: RequestRow,
+    state: RequestState,
+    *,
+    by: str,
+    reason: str | None,
+    run: str | None = None,
+) -> None:
+    values = {"state": state.value, "decided_at": now(), "decided_by": by, "decision": reason}
+    connection.execute(sa.update(REQUESTS).where(REQUESTS.c.id == row.id).values(**values, run=run))
+    _audit(connection, row, by=by, action=_WORDS[state], why=reason, run=run)
+
+
+def _audit(
+    connection: Connection,
+    row: RequestRow,
+    *,
+    by: str,
+    action: str,
+    why: str | None,
+    run: str | None = None,
+) -> None:
+    details = {"plan": row.plan_hash, **({"reason": why} if why else {})}
+    write_audit(
+        connection,
+        by=by,
+        action=action,
+        run=run,
+        pipeline=row.pipeline,
+        request=row.id,
+        details=details,
+    )

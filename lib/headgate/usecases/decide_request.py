@@ -1,0 +1,48 @@
+"""Decide on what somebody else asked for, or take back what one asked for oneself."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import RefusedError, ScenarioError
+from headgate.gateway.world import LiveWorld
+from headgate.plan.plan import load_plan
+from headgate.store import open_store
+from headgate.usecases.apply_plan import new_run
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import approved_now
+
+
+def approve_request(
+    context: Context, request: str, *, by: str, seen: str | None = None, reason: str | None = None
+) -> str:
+    """Queue the run of a request and return its id.
+
+    `seen` is the hash of the plan that the decider looked at. The plan is built anew:
+    StalePlanError with what moved since it was asked for, RefusedError where it is refused now,
+    was decided on already, or was asked for by the same person.
+    """
+    with (
+        closing(open_store(context.store_url)) as store,
+        closing(LiveWorld(context.registry, context.home)) as world,
+    ):
+        row = store.requests.get(request)
+        plan = load_plan(row.plan, source=f"request {request}")
+        if seen not in (None, row.plan_hash):
+            raise RefusedError(f"request {request} is not for the plan that was looked at")
+        now = approved_now(store, world, plan)
+        return store.requests.approve(request, new_run(now), by=by, reason=reason)
+
+
+def decline_request(context: Context, request: str, *, by: str, reason: str) -> None:
+    """End a request without a run; ScenarioError without a reason."""
+    if not reason.strip():
+        raise ScenarioError("declining needs a reason: who asked wants to know why")
+    with closing(open_store(context.store_url)) as store:
+        store.requests.decline(request, by=by, reason=reason.strip())
+
+
+def withdraw_request(context: Context, request: str, *, by: str) -> None:
+    """Take back one's own request."""
+    with closing(open_store(context.store_url)) as store:
+        store.requests.withdraw(request, by=by)
