@@ -129,4 +129,10 @@ CASES = {
         (AWAY, AWAY, now(topic("orders")), None),
         (PLAIN, PLAIN, now(topic("others")), None),
     ],
+    "WLD010": [
+        (PLAIN, PLAIN, None, U),
+        (PLAIN, PLAIN, now(), None),
+        (PLAIN, LOSSY, None, None),
+        (OLD, OLD, None, None),
+    ],
 }  # fmt: skip
