@@ -18,7 +18,7 @@ MARKS = {State.OK: "ok  ", State.NOTE: "note", State.FAILED: "FAIL"}
 @format_option()
 @click.pass_context
 def command(ctx: click.Context, output: str) -> int:
-    """Check Python, Java, jars, configuration, store, worker, Kafka, schema registry and checkpoints.
+    """Check Python, Java, jars, configuration, store, worker, Kafka, registry and checkpoints.
 
     Exits 0 when nothing failed, 4 when something did not answer, 2 when something is missing or
     wrong.

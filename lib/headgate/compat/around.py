@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headgate.compat.outputs import OutputChange
 from headgate.compat.report import Finding, Outcome, Report, Rollback, StateEffect, Where
@@ -71,7 +72,7 @@ def reader_reads_it(change: OutputChange, reader: Reader, where: Where) -> Verdi
         where=where,
         before=change.was,
         after=change.now,
-        because=f"{_said(change)} {reader.sentence}",
+        because=f"{reader.sentence} {_said(change)}",
         remedy=f"Change {reader.pipeline} first, or go on writing the field until it no longer"
         " reads it.",
     )
@@ -86,7 +87,7 @@ def reader_may_read_it(change: OutputChange, reader: Reader, where: Where) -> Ve
         where=where,
         before=change.was,
         after=change.now,
-        because=f"{_said(change)} {reader.sentence}",
+        because=f"{reader.sentence} {_said(change)}",
         question=reader.question,
         remedy="Find out before the field goes.",
     )
@@ -102,13 +103,13 @@ def reader_of_files(change: OutputChange, reader: Reader, where: Where) -> Verdi
         where=where,
         before=change.was,
         after=change.now,
-        because=f"{_said(change)} {reader.sentence}",
+        because=f"{reader.sentence} {_said(change)}",
         remedy=f"Change {reader.pipeline} first, or go on writing the column.",
     )
 
 
 @around("RDS002", _AVRO)
-def newest_is_not_read(held: Held, where: Where, before: str, after: str) -> Verdict:
+def newest_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Verdict:
     """What is written to the topic now does not fit the new reading schema. from_json gives null
     for it, and from_avro and from_protobuf fail, or read bytes as another field."""
     return Verdict(
@@ -123,7 +124,7 @@ def newest_is_not_read(held: Held, where: Where, before: str, after: str) -> Ver
 
 
 @around("RDS003", _AVRO)
-def older_is_not_read(held: Held, where: Where, before: str, after: str) -> Verdict:
+def older_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Verdict:
     """The new reading schema fits what is written now, and not every older version that records
     of the topic may still have: those that are not read yet, or that a replay reads again."""
     return Verdict(
@@ -139,7 +140,7 @@ def older_is_not_read(held: Held, where: Where, before: str, after: str) -> Verd
 
 
 @around("RDS004", "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution")
-def written_otherwise(held: Held, where: Where, before: str, after: str) -> Verdict:
+def written_otherwise(held: Held, where: Where, before: Any, after: Any) -> Verdict:
     """What the new version writes does not fit the schema that the topic is registered with:
     readers that go by the registry fail, or take fields for others."""
     return Verdict(

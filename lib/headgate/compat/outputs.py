@@ -45,8 +45,8 @@ class OutputChange:
 
     @property
     def name(self) -> str:
-        """What a message calls it: `total in value`."""
-        return f"{self.path} in {self.column}" if self.column else self.path
+        """What a message calls it: `value.total` where the column `value` holds it."""
+        return f"{self.column}.{self.path}" if self.column else self.path
 
     @property
     def was(self) -> str | None:

@@ -58,6 +58,24 @@ def layout_of(text: str) -> Any:
         return text
 
 
+def shown_schema(text: str | None) -> str | list[str] | None:
+    """Return an Avro record as a line for each of its fields, anything else as it is."""
+    try:
+        found = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return text
+    fields = found.get("fields") if isinstance(found, dict) else None
+    if not isinstance(fields, list) or not all(isinstance(f, dict) for f in fields):
+        return text
+    return [f"{f.get('name')}: {_kind(f.get('type'))}" for f in fields]
+
+
+def _kind(found: Any) -> str:
+    if isinstance(found, list):
+        return " | ".join(map(_kind, found))
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
 def _bare(found: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headgate.compat.around import Held, newest_is_not_read, older_is_not_read, written_otherwise
 from headgate.compat.outputs import same_place
-from headgate.compat.parsing import changed_reading
+from headgate.compat.parsing import changed_reading, shown_schema
 from headgate.compat.report import Finding, Where
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.output import Parsed, Payload
@@ -112,7 +112,7 @@ def _reading(
     avro = [v for v in versions if v.schema.format is SchemaFormat.AVRO]
     if len(avro) != len(versions):
         return None
-    shown = (was.declared or "", now.declared)
+    shown = (shown_schema(was.declared), shown_schema(now.declared))
     newest, *older = [(v, misread(reader, v.schema)) for v in avro]
     if newest[1]:
         held = Held(topic, newest[0].name, newest[1])
@@ -168,4 +168,4 @@ def _writing(
     said = misread(newest.schema, written)
     if said:
         held = Held(topic, newest.name, said)
-        yield written_otherwise.of(held, where, was.declared or "", now.declared)
+        yield written_otherwise.of(held, where, *map(shown_schema, (was.declared, now.declared)))

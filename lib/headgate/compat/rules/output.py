@@ -11,6 +11,7 @@ from headgate.compat.outputs import (
     output_changes,
     same_place,
 )
+from headgate.compat.parsing import shown_schema
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.schema import Field, Schema
@@ -156,8 +157,8 @@ def binary_layout(c: Comparison) -> Iterator[Verdict]:
             outcome=Outcome.RESUMES,
             state_effect=_effect(c),
             where=_where(c),
-            before=was.declared or _described(was.schema),
-            after=now.declared or _described(now.schema),
+            before=shown_schema(was.declared) or _described(was.schema),
+            after=shown_schema(now.declared) or _described(now.schema),
             because=f"What {was.writer} writes into {was.column} changed.",
             rollback=Rollback.SAFE,
             remedy="Let readers have the new schema first, or write to a new topic.",

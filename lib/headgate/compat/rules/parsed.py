@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.parsing import changed_reading, layout_of
+from headgate.compat.parsing import changed_reading, layout_of, shown_schema
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.output import Parsed
@@ -26,8 +26,8 @@ def reading_schema(c: Comparison) -> Iterator[Verdict]:
         yield Verdict(
             outcome=Outcome.UNKNOWN,
             where=_where(c, now),
-            before=was.declared or was.message,
-            after=now.declared or now.message,
+            before=shown_schema(was.declared) or was.message,
+            after=shown_schema(now.declared) or now.message,
             because=f"The schema of {now.function} changed.",
             question="Are all records that are still to be read written with the new schema?",
             rollback=Rollback.SAFE,
