@@ -21,7 +21,11 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 @click.command("rehearse")
 @click.option("--checkpoint", metavar="DIR", help="Spark: a folder, or a remote address.")
 @click.option("--after", required=True, metavar="ENTRY", help="The new version.")
-@click.option("--before", metavar="module:function", help="The old one: run on the same input.")
+@click.option(
+    "--before",
+    metavar="module:function",
+    help="The old one, run on the same input; then on the touched copy: the way back.",
+)
 @click.option(
     "--batch",
     type=click.Choice(["real", "none"]),
