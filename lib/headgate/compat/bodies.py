@@ -44,7 +44,8 @@ def body(c: Comparison, old: str | None, new: str | None) -> Body:
 def processors(c: Comparison) -> Body | None:
     """Return the code of all transformWithState processors as one; None where no side has any.
 
-    Plans call each by PySpark's own wrapper, so that several can't be told apart by name.
+    Plans call each by PySpark's own wrapper, so that several can't be told apart by name: they
+    are compared in the order in which the code makes them.
     """
     old, new = (_of_kind(v, PROCESSOR) for v in (c.before, c.after))
     names = sorted(
@@ -95,4 +96,4 @@ def _hash(version: Version, name: str | None) -> str | None:
 
 
 def _of_kind(version: Version, kind: str) -> str | None:
-    return " ".join(sorted({f.hash for f in version.functions if f.kind == kind})) or None
+    return " ".join(f.hash for f in version.functions if f.kind == kind) or None

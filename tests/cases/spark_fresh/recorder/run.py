@@ -146,7 +146,8 @@ def _message(java: Any) -> str:
     """Return an error's message; of a Python traceback what was raised."""
     said = str(java.getMessage())
     if "Traceback (most recent call last)" in said:
-        said = next((line for line in reversed(said.splitlines()) if line.strip()), said)
+        lines = [line for line in said.splitlines() if line.strip()]
+        said = next((ln for ln in reversed(lines) if not ln.startswith("SQLSTATE")), said)
     return said[:400]
 
 
