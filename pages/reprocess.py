@@ -13,6 +13,7 @@ from headgate.ui import markup
 from headgate.ui.ask import choose
 from headgate.ui.keys import Param, ReprocessKey
 from headgate.ui.page import open_page, title, user
+from headgate.ui.person import ask_name
 from headgate.ui.pick import pick_pipeline
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.problem import show_problem
@@ -20,6 +21,7 @@ from headgate.ui.run_view import run_view
 from headgate.ui.scenario_form import ask_options, unanswered
 from headgate.ui.state import select, selected
 from headgate.usecases.apply_plan import apply_plan
+from headgate.usecases.ask_for_run import ask_for_plan
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import plan_scenario
 
@@ -67,6 +69,13 @@ def _page(context: Context) -> None:
             _confirm(context, plan)
     if plan is not None:
         _show_plan(plan)
+        if plan.appliable and st.button(
+            "Ask for it …",
+            key=ReprocessKey.ASK,
+            icon=":material/how_to_reg:",
+            help="Somebody else approves it, then it runs.",
+        ):
+            _ask_for(context, plan)
 
 
 def _pick_scenario() -> str:
@@ -133,6 +142,22 @@ def _confirm(context: Context, plan: Plan) -> None:
             return
         st.session_state.pop(ReprocessKey.PLAN, None)
         st.rerun()
+
+
+@st.dialog("Ask for this plan?")
+def _ask_for(context: Context, plan: Plan) -> None:
+    name = ask_name(ReprocessKey.NAME)
+    reason = st.text_area(
+        "Reason", key=ReprocessKey.REASON, placeholder="Who decides wants to know why"
+    )
+    if st.button("Ask", key=ReprocessKey.ASKED, type="primary",
+                 disabled=not (name and reason.strip())):  # fmt: skip
+        try:
+            request = ask_for_plan(context, plan, reason=reason, by=name or "")
+        except HeadgateError as error:
+            show_problem(error)
+            return
+        st.switch_page("pages/requests.py", query_params={Param.REQUEST.value: request})
 
 
 def _show_run(context: Context, run: str) -> None:

@@ -13,8 +13,9 @@ from headgate.ui import markup
 from headgate.ui.keys import Param, RunsKey
 from headgate.ui.page import open_page, title
 from headgate.ui.problem import show_problem
+from headgate.ui.row_table import pick_row
 from headgate.ui.run_view import run_view, took
-from headgate.ui.state import select, selected
+from headgate.ui.state import selected
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import list_runs
 from headgate.views.numbers import plural, short_time
@@ -22,7 +23,6 @@ from headgate.views.numbers import plural, short_time
 SIGNS = {
     "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
 }  # fmt: skip
-SHOWN_AT_ONCE = 15
 
 
 def main() -> None:
@@ -49,32 +49,12 @@ def _page(context: Context) -> None:
     title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
     table, one = st.columns([3, 2], gap="medium")
     with table:
-        _table(rows)
+        pick_row(_frame(rows), [r.id for r in rows], key=RunsKey.TABLE, param=Param.RUN)
     with one, st.container(border=True, key="details"):
         if run := selected(Param.RUN):
             run_view(context, run)
         else:
             st.html(markup.quiet("Select a run to see its journal."))
-
-
-def _table(rows: Sequence[RunRow]) -> None:
-    """Show the runs; the selected row is the run of the address."""
-    key = f"{RunsKey.TABLE}-{len(rows)}"
-    chosen = [n for n, row in enumerate(rows) if row.id == selected(Param.RUN)]
-    st.dataframe(
-        _frame(rows),
-        key=key,
-        hide_index=True,
-        height="content" if len(rows) < SHOWN_AT_ONCE else 560,
-        on_select=lambda: _picked(key, rows),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": chosen}},
-    )
-
-
-def _picked(key: str, rows: Sequence[RunRow]) -> None:
-    chosen = st.session_state[key].selection.rows
-    select(rows[chosen[0]].id if chosen else None, Param.RUN)
 
 
 def _frame(rows: Sequence[RunRow]) -> pd.DataFrame:

@@ -18,6 +18,7 @@ PAGES = {
     "topology": "topology?pipeline=orders-by-city&version=1&node=aggregate-city",
     "compare": "compare?pipeline=orders-by-city",
     "reprocess": "reprocess",
+    "requests": "requests",
     "runs": "runs",
 }
 

@@ -16,6 +16,7 @@ class Param(StrEnum):
     FINDING = "finding"
     CLOSED = "closed"
     RUN = "run"
+    REQUEST = "request"
     RENAME = "rename"
 
 
@@ -105,8 +106,23 @@ class ReprocessKey(StrEnum):
     GO = "reprocess_go"
     PLAN = "reprocess_plan"
     AGAIN = "reprocess_again"
+    ASK = "reprocess_ask"
+    NAME = "reprocess_name"
+    REASON = "reprocess_reason"
+    ASKED = "reprocess_asked"
     CONFIRM = "reprocess_confirm"
     CONFIRMED = "reprocess_confirmed"
+
+
+class RequestsKey(StrEnum):
+    """Keys of the requests page."""
+
+    TABLE = "requests_table"
+    NAME = "request_name"
+    REASON = "request_reason"
+    APPROVE = "request_approve"
+    DECLINE = "request_decline"
+    WITHDRAW = "request_withdraw"
 
 
 class RunsKey(StrEnum):

@@ -20,6 +20,7 @@ PAGES = {
     "topology": "Topology",
     "compare": "Compare",
     "reprocess": "Reprocess",
+    "requests": "Requests",
     "runs": "Runs",
 }
 """Every page by the name of its file, in the order of the navigation.

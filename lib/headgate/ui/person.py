@@ -1,0 +1,29 @@
+"""Who asks and who decides, where that counts: the logged-in user, else the name that they give."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.ui.page import user
+
+NAME = "person_name"
+_NOBODY = "console"
+
+
+def ask_name(key: str) -> str | None:
+    """Return who is here; without a log-in a name is asked for, and marked as not proven.
+
+    None as long as nothing was given.
+    """
+    if user() != _NOBODY:
+        return user()
+    given = st.text_input(
+        "Your name",
+        value=st.session_state.get(NAME, ""),
+        key=key,
+        help="Nobody is logged in here: the audit trail says that this name is not proven.",
+    ).strip()
+    if not given:
+        return None
+    st.session_state[NAME] = given
+    return f"{given} (not logged in)"

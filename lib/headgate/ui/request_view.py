@@ -1,0 +1,111 @@
+"""One request: its plan with what it costs, what was decided, and the decision to take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.store.audit import AuditRow
+from headgate.store.requests import RequestRow, RequestState
+from headgate.ui import markup
+from headgate.ui.keys import Param, RequestsKey
+from headgate.ui.markup import Code
+from headgate.ui.person import ask_name
+from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.problem import show_problem
+from headgate.usecases.context import Context
+from headgate.usecases.decide_request import approve_request, decline_request, withdraw_request
+from headgate.usecases.list_requests import RequestDetail, read_request
+from headgate.views.numbers import short_time
+
+HUES = {
+    RequestState.OPEN: "unknown",
+    RequestState.APPROVED: "added",
+    RequestState.DECLINED: "refuses",
+    RequestState.WITHDRAWN: "removed",
+}
+_WORDS = {
+    "request": "asked",
+    "approve": "approved",
+    "decline": "declined",
+    "withdraw": "took it back",
+}
+
+
+def request_view(context: Context, request: str) -> None:
+    """Show a request, and offer the decision while it is open."""
+    detail = read_request(context, request)
+    _head(detail.row)
+    if detail.row.state is RequestState.OPEN:
+        _decide(context, detail)
+    elif detail.row.run is not None:
+        st.page_link(
+            "pages/runs.py", label="See its run", icon=":material/list_alt:",
+            query_params={Param.RUN.value: detail.row.run},
+        )  # fmt: skip
+    plan_verdict(detail.plan)
+    plan_consequences(detail.plan)
+    plan_steps(detail.plan)
+    st.html(markup.section("What happened") + markup.bullets(map(_line, detail.audit)))
+
+
+def _head(row: RequestRow) -> None:
+    decided = f"{short_time(row.decided_at)} by {row.decided_by}" if row.decided_at else None
+    st.html(
+        markup.heading(row.scenario, row.pipeline)
+        + markup.pill(row.state.value, HUES[row.state])
+        + markup.facts(
+            [
+                ("Why", row.reason),
+                ("Asked for", f"{short_time(row.asked_at)} by {row.asked_by}"),
+                ("Decided", decided),
+                ("Because", row.decision),
+                ("Request", Code(row.id)),
+                ("Plan", Code(row.plan_hash[:12])),
+            ]
+        )
+    )
+
+
+def _line(entry: AuditRow) -> str:
+    why = f": {entry.details['reason']}" if entry.details.get("reason") else ""
+    return f"{short_time(entry.at)} {entry.by} {_WORDS.get(entry.action, entry.action)}{why}"
+
+
+def _decide(context: Context, detail: RequestDetail) -> None:
+    row = detail.row
+    with st.container(border=True, key="decision"):
+        name = ask_name(RequestsKey.NAME)
+        reason = st.text_input(
+            "Reason", key=RequestsKey.REASON, placeholder="Needed to decline", help="For the audit."
+        ).strip()
+        own = name == row.asked_by
+        with st.container(horizontal=True):
+            if own:
+                if st.button("Take it back", key=RequestsKey.WITHDRAW):
+                    _do(lambda: withdraw_request(context, row.id, by=name or ""))
+                st.html(markup.quiet("You asked for it: somebody else decides."))
+                return
+            if st.button("Approve and run", key=RequestsKey.APPROVE, type="primary",
+                         disabled=name is None, icon=":material/play_arrow:"):  # fmt: skip
+                _do(
+                    lambda: approve_request(
+                        context, row.id, by=name or "", seen=row.plan_hash, reason=reason or None
+                    )
+                )
+            if st.button("Decline", key=RequestsKey.DECLINE, disabled=not (name and reason)):
+                _do(lambda: decline_request(context, row.id, by=name or "", reason=reason))
+        if name is None:
+            st.html(markup.quiet("Say who you are: the audit trail keeps who decided."))
+
+
+def _do(action: Callable[[], object]) -> None:
+    """Decide and show the request anew; a refusal is shown instead."""
+    try:
+        action()
+    except HeadgateError as error:
+        show_problem(error)
+        return
+    st.rerun()

@@ -1,0 +1,36 @@
+"""A table whose selected row is the one that the address names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.ui.keys import Param
+from headgate.ui.state import select, selected
+
+SHOWN_AT_ONCE = 15
+_HEIGHT = 560
+
+
+def pick_row(frame: pd.DataFrame, ids: Sequence[str], *, key: str, param: Param) -> None:
+    """Show the rows; `ids` has one for each, and the selected one goes into the address."""
+    # Another number of rows is another table: a selection is by position.
+    key = f"{key}-{len(ids)}"
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        height="content" if len(ids) < SHOWN_AT_ONCE else _HEIGHT,
+        on_select=lambda: _picked(key, ids, param),
+        selection_mode="single-row",
+        selection_default={
+            "selection": {"rows": [n for n, i in enumerate(ids) if i == selected(param)]}
+        },
+    )
+
+
+def _picked(key: str, ids: Sequence[str], param: Param) -> None:
+    chosen = st.session_state[key].selection.rows
+    select(ids[chosen[0]] if chosen else None, param)

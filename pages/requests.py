@@ -1,0 +1,71 @@
+"""What was asked for: read the plan and what it costs, approve or decline it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.store.requests import RequestRow, RequestState
+from headgate.ui import markup
+from headgate.ui.keys import Param, RequestsKey
+from headgate.ui.page import open_page, title
+from headgate.ui.problem import show_problem
+from headgate.ui.request_view import request_view
+from headgate.ui.row_table import pick_row
+from headgate.ui.state import selected
+from headgate.usecases.context import Context
+from headgate.usecases.list_requests import list_requests
+from headgate.views.numbers import plural, short_time
+
+SIGNS = {"open": "?", "approved": "✓", "declined": "!", "withdrawn": "–"}
+
+
+def main() -> None:
+    context = open_page(__file__)
+    try:
+        _page(context)
+    except HeadgateError as error:
+        show_problem(error)
+
+
+def _page(context: Context) -> None:
+    rows = list_requests(context)
+    if not rows:
+        title("Requests")
+        st.html(
+            markup.empty(
+                "Nothing was asked for yet",
+                "Plan a scenario under Reprocess and ask for it: somebody else approves or"
+                " declines it here.",
+            )
+        )
+        return
+    waiting = sum(row.state is RequestState.OPEN for row in rows)
+    title("Requests", f"{plural(len(rows), 'request')}, {waiting} to decide")
+    table, one = st.columns([3, 2], gap="medium")
+    with table:
+        pick_row(_frame(rows), [r.id for r in rows], key=RequestsKey.TABLE, param=Param.REQUEST)
+    with one, st.container(border=True, key="details"):
+        if request := selected(Param.REQUEST):
+            request_view(context, request)
+        else:
+            st.html(markup.quiet("Select a request to see its plan."))
+
+
+def _frame(rows: Sequence[RequestRow]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
+            "Pipeline": [r.pipeline for r in rows],
+            "What": [r.scenario for r in rows],
+            "Why": [r.reason for r in rows],
+            "Asked for (UTC)": [short_time(r.asked_at) for r in rows],
+            "By": [r.asked_by for r in rows],
+        }
+    )
+
+
+main()
