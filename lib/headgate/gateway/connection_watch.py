@@ -54,7 +54,7 @@ def _sockets(pid: int) -> set[str]:
 
 
 def _rows(pid: int) -> Iterator[tuple[str, str, int, str, int]]:
-    """Yield inode, state, local port, remote address and port of each row of the kernel's tables."""
+    """Yield inode, state, local port, remote address and port of each of the kernel's rows."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:

@@ -23,9 +23,14 @@ from headgate.gateway.streams_jvm import StreamsJvm, chain_of
 
 ENTRY = re.compile(r"(?P<type>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)(?:#(?P<method>\w+))?$")
 _METRICS = "kafka.streams:type=stream-metrics,client-id=*"
+_BEANS = {
+    "queryNames": ("javax.management.ObjectName", "javax.management.QueryExp"),
+    "getAttribute": ("javax.management.ObjectName", "java.lang.String"),
+}
 _LINK = "java.lang.NoClassDefFoundError", "java.lang.ClassNotFoundException"
 _THROWN = re.compile(
-    r"^(?:Exception in thread \"[^\"]*\" |Caused by: )?(?P<said>[\w.$]+(?:Exception|Error)(?::.*)?)$"
+    r"^(?:Exception in thread \"[^\"]*\" |Caused by: )?"
+    r"(?P<said>[\w.$]+(?:Exception|Error)(?::.*)?)$"
 )
 _DOWN = ("ERROR", "NOT_RUNNING", "PENDING_SHUTDOWN", "PENDING_ERROR")
 
@@ -222,14 +227,21 @@ class ByMain:
             pass  # the JVM ended; its log says why
 
     def _metric(self, name: str) -> str | None:
-        management = self._jvm.java.javax.management
         try:
-            server = self._jvm.java.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-            found = server.queryNames(management.ObjectName(_METRICS), None).toArray()
-            values = [server.getAttribute(bean, name) for bean in found]
+            pattern = self._jvm.java.javax.management.ObjectName(_METRICS)
+            beans = list(self._ask("queryNames", pattern, None))
+            return str(self._ask("getAttribute", beans[0], name)) if beans else None
         except (Py4JError, OSError):
             return None
-        return str(values[0]) if values else None
+
+    def _ask(self, method: str, *given: Any) -> Any:
+        """Call a method of the JVM's own MBeanServer, by its interface: its class is not open."""
+        factory = self._jvm.java.java.lang.management.ManagementFactory
+        types = [self._jvm.load(t) for t in _BEANS[method]]
+        called = self._jvm.load("javax.management.MBeanServer").getMethod(
+            method, self._jvm.words(types, "java.lang.Class")
+        )
+        return called.invoke(factory.getPlatformMBeanServer(), self._jvm.words(given))
 
 
 def logged_exception(log: str) -> tuple[str, ...]:

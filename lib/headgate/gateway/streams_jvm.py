@@ -13,6 +13,7 @@ the watch sees it.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -40,6 +41,8 @@ _STREAMS = "org/apache/kafka/streams/KafkaStreams.class"
 _LOGGING = re.compile(r"log4j-(?:api|core|slf4j-impl)-[^/]*\.jar$")
 _BROKERS = re.compile(r"KAFKA|BOOTSTRAP|BROKER|ZOOKEEPER|CONFLUENT|SCHEMA_?REGISTRY", re.IGNORECASE)
 _HELLO_S = 60.0
+# It logs every call to a JVM that has ended, which is how rehearsals end.
+logging.getLogger("py4j").setLevel(logging.CRITICAL)
 _WRAPPED = (
     "java.lang.reflect.InvocationTargetException",
     "java.lang.ExceptionInInitializerError",
@@ -131,7 +134,10 @@ def start_jvm(wish: JvmWish, folder: Path) -> StreamsJvm:
     child = launch(program)
     try:
         port, token = _hello(child)
-        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
+        # What the JVM holds goes with it: nothing is to be told to it when it is gone.
+        parameters = GatewayParameters(
+            port=port, auth_token=token, auto_convert=True, enable_memory_management=False
+        )
         return StreamsJvm(child, JavaGateway(gateway_parameters=parameters), port, folder)
     except BaseException:
         child.finish(0)

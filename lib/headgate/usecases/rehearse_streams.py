@@ -42,6 +42,7 @@ from headgate.usecases.streams_world import Bounds, look, look_again, proof, sou
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]
+_WITHOUT_S = 30.0
 _NEEDED = ("{bootstrap}", "{state_dir}")
 
 
@@ -172,7 +173,8 @@ class _Play:
         """Start the new version on what `staged` makes; no stage where it has no topology."""
         with self._broker("after", new) as (broker, state, found):
             if found.version is None or found.version.streams is None:
-                return play(found, broker, self._seconds, 0), None
+                # Refused before it was built, or by main before it made a client.
+                return play(found, broker, min(self._seconds, _WITHOUT_S), 0), None
             app = found.version.streams
             stage = staged(app)
             if _keeps_topology(new) and old is not None:
@@ -196,7 +198,7 @@ class _Play:
         self._say(f"starting a broker for {side.what}")
         with (
             RehearsalBroker(self._folder / f"broker-{name}") as broker,
-            opened(side, broker, state, self._folder / name) as found,
+            opened(side, broker, state, self._folder / name, self._seconds) as found,
         ):
             yield broker, state, found
 
@@ -215,7 +217,7 @@ class _Play:
         """Start the old version without input: the group keeps its topology on the broker."""
         broker.fill(old.application_id, stage.without_input().topics)
         state = self._state("remembered")
-        with opened(old, broker, state, self._folder / "remembered") as found:
+        with opened(old, broker, state, self._folder / "remembered", self._seconds) as found:
             self._say(f"starting {old.what} without input, so that the group knows its topology")
             play(found, broker, self._seconds, 0)
 

@@ -117,7 +117,7 @@ def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
         yield "a stopped application: its group has members, so all copies are of a moment"
     if not stage.uses_directory:
         yield "the directory: its changelogs have too many holes, so stores were restored from them"
-    if played.rows_in == 0:
+    if played.rows_in == 0 and played.ran.outcome is EngineOutcome.RESUMES:
         yield "records: none was there to take"
     if side.is_topology:
         yield "caches, more threads than one, and the code around the topology"

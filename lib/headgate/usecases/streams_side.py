@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headgate.errors import CaptureError
+from headgate.errors import CaptureError, UnreachableError
+from headgate.gateway.deadline import within
 from headgate.gateway.rehearsal_broker import RehearsalBroker, live_keys
 from headgate.gateway.streams_application import ByMain, ByTopology, Entry, Refused
 from headgate.gateway.streams_jvm import JvmWish, StreamsJvm, start_jvm
@@ -125,10 +126,13 @@ class Opened:
 
 
 @contextmanager
-def opened(side: Side, broker: RehearsalBroker, state: Path, folder: Path) -> Iterator[Opened]:
+def opened(
+    side: Side, broker: RehearsalBroker, state: Path, folder: Path, seconds: float
+) -> Iterator[Opened]:
     """Start the JVM, and learn the topology; a refusal to build it stands in `refused`.
 
-    Raises CaptureError for what the entry does wrong. The JVM is gone at the end.
+    Raises CaptureError for what the entry does wrong, UnreachableError where its method has not
+    returned after `seconds`. The JVM is gone at the end.
     """
     places = {
         "bootstrap": broker.address,
@@ -141,12 +145,16 @@ def opened(side: Side, broker: RehearsalBroker, state: Path, folder: Path) -> It
         found = Opened(side, jvm, None, None)
         try:
             if side.is_topology:
-                application = ByTopology(jvm, side.what, side.overridden(broker.address, state))
+                settings = side.overridden(broker.address, state)
+                application = within(seconds, lambda: ByTopology(jvm, side.what, settings))
                 found.application, description = application, application.description
             else:
                 found.application = ByMain(jvm, side.what, _filled(side.arguments, places))
         except Refused as error:
             found.refused = error.causes
+        except TimeoutError:
+            what = f"{side.what} has not returned a topology after {seconds:g} s"
+            raise UnreachableError(f"{what}: does it wait for something?") from None
         if description is not None:
             found.version = _version(side, description, folder)
         yield found
@@ -162,7 +170,7 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
     if found.refused or found.application is None:
         ran = Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
         return Played(ran, found.version)
-    app = _streams(found.version)
+    app = _streams(found.version) or StreamsApplication()
     group = found.side.application_id
     inputs = sources(app, broker.kafka.partitions())
     outside = [t for t in inputs if not looks_internal(t)]
@@ -175,6 +183,11 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
         between=lambda: [r.topic for r in app.repartitions],
         seconds=seconds,
     )
+    if found.version is None and not ran.causes:
+        raise CaptureError(
+            f"{found.side.what} makes no KafkaStreams that its metrics tell of: name a method that"
+            " returns its Topology (CLASS#method)"
+        )
     now = sum(n for (t, _), n in broker.committed(group).items() if t in outside)
     names = list(broker.kafka.partitions())
     changelogs = [n for n in names if n.startswith(f"{group}-") and n.endswith("-changelog")]
@@ -243,13 +256,8 @@ def _version(side: Side, description: str, folder: Path) -> Version:
     return read_version([str(evidence)])
 
 
-def _streams(version: Version | None) -> StreamsApplication:
-    if version is None or version.streams is None:
-        raise CaptureError(
-            "the application has no KafkaStreams that its metrics tell of: name a method that"
-            " returns its Topology (CLASS#method)"
-        )
-    return version.streams
+def _streams(version: Version | None) -> StreamsApplication | None:
+    return version.streams if version is not None else None
 
 
 def _release(found: Opened) -> str:

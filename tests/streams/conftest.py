@@ -1,0 +1,77 @@
+"""A jar of the applications here, and an application that has run on the shared broker."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from headgate.gateway.jars import streams_class_path
+from headgate.gateway.java import java
+
+SOURCE = Path(__file__).with_name("Rehearsed.java")
+
+
+@pytest.fixture(scope="session")
+def rehearsed_jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The jar of `Rehearsed`."""
+    folder = tmp_path_factory.mktemp("rehearsed")
+    tool = ("-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d", str(folder / "out"))
+    subprocess.run([java(), *tool, "-cp", streams_class_path(), str(SOURCE)], check=True)
+    with zipfile.ZipFile(folder / "app.jar", "w") as jar:
+        for file in sorted((folder / "out").rglob("*.class")):
+            jar.write(file, file.relative_to(folder / "out"))
+    return folder / "app.jar"
+
+
+class Ran(NamedTuple):
+    """What the old version left: its state directory, its id, the cluster's address."""
+
+    state: Path
+    application_id: str
+    address: str
+
+
+@pytest.fixture(scope="session")
+def old_run(
+    broker: str, kafka_admin: Any, rehearsed_jar: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Ran:
+    """The old version has counted `a` twice and `b` once, stopped, and three records are new."""
+    from confluent_kafka import Producer
+    from confluent_kafka.admin import NewTopic
+
+    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka_offsets import read_offsets
+
+    names = [NewTopic(f"rehearsed-{end}", 1, 1) for end in ("in", "out")]
+    for future in kafka_admin.create_topics(names).values():
+        future.result(30)
+    producer = Producer({"bootstrap.servers": broker})
+
+    def write(keys: str) -> None:
+        for key in keys:
+            producer.produce("rehearsed-in", key=key, value="v", partition=0)
+        assert producer.flush(30) == 0
+
+    write("aab")
+    state = tmp_path_factory.mktemp("state")
+    path = f"{rehearsed_jar}:{streams_class_path()}"
+    argv = [java(), "-Xmx256m", "-XX:+UseSerialGC", "-cp", path, "Rehearsed", broker]
+    process = subprocess.Popen([*argv, "rehearsed", str(state)], stderr=subprocess.DEVNULL)
+    try:
+        with Kafka(broker, timeout=60.0) as kafka:
+            deadline = time.monotonic() + 120
+            while time.monotonic() < deadline:
+                committed = read_offsets(kafka, "rehearsed").get(("rehearsed-in", 0))
+                if committed is not None and committed.offset == 3:
+                    break
+                time.sleep(0.2)
+    finally:
+        process.terminate()
+        process.wait(30)
+    write("acb")
+    return Ran(state, "rehearsed", broker)
