@@ -1,5 +1,7 @@
 """Record the upgrades of tests/cases/streams_fresh/recorder by real Kafka Streams.
 
+Those of Cases.java are kept in tests/cases/streams_fresh, those of MoreCases.java in streams_more.
+
 usage: record_upgrades.py FOLDER [NAME...]
 
 Starts a broker of its own and one Java process that runs every case: FOLDER/NAME gets before/,

@@ -15,7 +15,7 @@ import org.apache.kafka.streams.state.Stores;
 import org.apache.kafka.streams.state.WindowStore;
 
 /** Upgrades to record; nothing here says how they end. */
-final class Cases {
+class Cases {
     static final List<Case> ALL = new ArrayList<>();
     static final Duration MINUTE = Duration.ofMinutes(1);
     static final ValueJoiner<String, String, String> BOTH = (l, r) -> l + "|" + r;

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -79,6 +80,20 @@ public final class Recorder {
 
         void create(Map<String, Integer> topics) throws Exception {
             admin.createTopics(topics.entrySet().stream().map(e -> new NewTopic(prefix + e.getKey(), e.getValue(), (short) 1)).toList()).all().get();
+            for (String name : topics.keySet()) known(prefix + name);
+        }
+
+        /** Waits until the broker that is asked knows a topic that was just made. */
+        static void known(String topic) throws Exception {
+            for (int left = 100; ; left--) {
+                try {
+                    admin.describeTopics(List.of(topic)).allTopicNames().get();
+                    return;
+                } catch (ExecutionException e) {
+                    if (left == 0) throw e;
+                    Thread.sleep(100);
+                }
+            }
         }
 
         void grow() throws Exception {
@@ -203,6 +218,7 @@ public final class Recorder {
 
     static Map<TopicPartition, Long> offsets(Set<String> topics, OffsetSpec spec) throws Exception {
         Map<TopicPartition, OffsetSpec> asked = new LinkedHashMap<>();
+        for (String topic : topics) World.known(topic);
         admin.describeTopics(topics).allTopicNames().get().values().forEach(d -> d.partitions().forEach(i -> asked.put(new TopicPartition(d.name(), i.partition()), spec)));
         Map<TopicPartition, Long> found = new LinkedHashMap<>();
         admin.listOffsets(asked).all().get().forEach((t, o) -> found.put(t, o.offset()));
@@ -311,6 +327,7 @@ public final class Recorder {
         producer = new KafkaProducer<>(client(), new StringSerializer(), new StringSerializer());
         List<String> wanted = List.of(args).subList(2, args.length);
         ExecutorService pool = Executors.newCachedThreadPool(), cases = Executors.newFixedThreadPool(Integer.getInteger("cases", 2));
+        MoreCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < Cases.ALL.size(); i++) {
             Case c = Cases.ALL.get(i);

@@ -11,9 +11,7 @@ from headgate.compat.streams.rule import StreamsComparison, streams_rule
 from headgate.model.streams import StreamsStore
 
 _DERIVE = frozenset({"filter", "map_values", "transform_values"})
-_WORKED_OUT = frozenset(
-    {"table_table_join_merge", "foreign_key_join", "map_values", "transform_values"}
-)
+_WORKED_OUT = frozenset({"foreign_key_join", "map_values", "transform_values"})
 _NAMED = frozenset({"processor", "stateful_processor"})
 _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
@@ -49,14 +47,20 @@ def _was_there_without(c: StreamsComparison, key: Key) -> bool:
 
 
 def only_published(flow: Flow, store: StreamsStore) -> bool:
-    """Say whether a store keeps the result of a join or of mapped values that is only published.
+    """Say whether nothing but queries reads a store that keeps the result of a table.
 
-    Such rows are worked out anew from other stores; nothing but queries reads them back.
+    Such rows are worked out anew from other stores. The store of a join of tables is never looked
+    into for the row before; those of mapped values and of foreign-key joins are, by what takes old
+    rows back.
     """
     users = flow.users(store)
-    if not users or users[1:] or flow.nodes[users[0]].operator not in _WORKED_OUT:
+    if not users or users[1:]:
         return False
-    return {flow.nodes[k].operator for k in flow.below[users[0]]} <= _ONLY_NEW_VALUES
+    operator = flow.nodes[users[0]].operator
+    if operator == "table_table_join_merge":
+        return True
+    following = {flow.nodes[k].operator for k in flow.below[users[0]]}
+    return operator in _WORKED_OUT and following <= _ONLY_NEW_VALUES
 
 
 def _outcome(flow: Flow, store: StreamsStore, first: Key) -> Outcome:

@@ -55,8 +55,8 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> V
         where=pair.where,
         before=was.name,
         after=now.name,
-        because=f"{now.name} starts empty. It keeps a result that is worked out of other stores "
-        "and only published, so that no output changes.",
+        because=f"{now.name} starts empty. It keeps a result that is worked out of other stores, "
+        "and no operator reads it back, so that no output changes.",
         question=f"Does anybody query {was.name}? It has another name now, and misses each row "
         "until it changes."
         if queried
