@@ -38,7 +38,15 @@ def run(
     rehearsal.before = state_rows(rehearsal.spark, wish["checkpoint"], rehearsal.last)
     found = rehearsal.outcome() | rehearsal.facts()
     if wish["touched"]:
-        found["way_back"] = way_back(wish, query, rehearsal.sink.kind, scratch)
+        try:
+            found["way_back"] = way_back(wish, query, rehearsal.sink.kind, scratch)
+        except Exception as error:
+            # What was found before stands, whatever this one fails on.
+            remark = f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
+            found["way_back"] = dict.fromkeys(("error_class", "message")) | {
+                "outcome": "unknown",
+                "remark": remark,
+            }
     return found
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 import streamlit as st
 
@@ -60,9 +62,17 @@ class Running:
 
 
 @st.cache_resource(show_spinner=False)
-def _threads() -> ThreadPoolExecutor:
-    # Each has a JVM of its own: one at a time for everybody who looks.
-    return ThreadPoolExecutor(1, thread_name_prefix="rehearsal")
+def _jobs() -> SimpleQueue[Callable[[], None]]:
+    # Each has a JVM of its own: one at a time for everybody who looks. The thread is a daemon, so
+    # that a server that is stopped does not wait for it; its process ends with the server's.
+    jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    threading.Thread(target=_work, args=(jobs,), name="rehearsal", daemon=True).start()
+    return jobs
+
+
+def _work(jobs: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        jobs.get()()
 
 
 @st.cache_resource(show_spinner=False)
@@ -85,17 +95,27 @@ def begin(context: Context, order: Order) -> Running:
     def say(text: str) -> None:
         said.append((time.monotonic(), text))
 
-    def work() -> Rehearsal:
-        return rehearse(
-            order.checkpoint,
-            order.after,
-            before=order.before,
-            context=context,
-            options=options,
-            say=say,
-            cancelled=stop.is_set,
-        )
+    future: Future[Rehearsal] = Future()
 
-    running = Running(order, _threads().submit(work), said, stop)
+    def work() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            found = rehearse(
+                order.checkpoint,
+                order.after,
+                before=order.before,
+                context=context,
+                options=options,
+                say=say,
+                cancelled=stop.is_set,
+            )
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(found)
+
+    running = Running(order, future, said, stop)
+    _jobs().put(work)
     _asked()[context.registry.path, order.pipeline] = running
     return running
