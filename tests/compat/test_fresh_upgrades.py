@@ -1,8 +1,8 @@
 """Upgrades of Kafka Streams that were recorded after the rules had been written.
 
 Each folder of `tests/cases/streams_fresh` and of `streams_more`, a later group, is one upgrade by
-real Kafka Streams with its controls (see the READMEs there). A case that the verdict misses is named
-in `KNOWN` with the reason; once it is right, the test asks for its name to go.
+real Kafka Streams with its controls (see the READMEs there). A case that the verdict misses is
+named in `KNOWN` with the reason; once it is right, the test asks for its name to go.
 """
 
 import json
