@@ -66,6 +66,30 @@ def test_check_names_the_readers_of_the_field_that_goes(folder, capsys):
     assert [r["reads"] for r in said["readers"][0]["pipelines"]] == ["definite", "unknown"]
 
 
+def test_an_acceptance_opens_the_gate_for_its_reader_and_its_field_alone(folder, capsys):
+    def accepted(rule, pipeline, where, until="2999-01-01"):
+        return (
+            f'[[accept]]\nrule = "{rule}"\npipeline = "{pipeline}"\nwhere = "{where}"\n'
+            f'reason = "agreed"\nuntil = {until}\n'
+        )
+
+    def check(*accepts):
+        (folder / "headgate.toml").write_text("".join((*accepts, toml)))
+        code, out, _ = run(capsys, "check", TOPIC, "--new", "new.avsc", "--format", "json")
+        return code, json.loads(out)
+
+    toml = (folder / "headgate.toml").read_text()
+    (folder / "new.avsc").write_text(order("k", "d"))
+    counts, mailer = accepted("SCH401", "counts", "v"), accepted("SCH402", "mailer", TOPIC)
+    code, said = check(counts, mailer)
+    assert code == 0 and said["effect"] == "silently_wrong" and said["warnings"] == []
+    assert [f["accepted"]["reason"] for f in said["findings"]] == ["agreed", "agreed"]
+    code, said = check(accepted("SCH401", "counts", "k"), accepted("SCH402", "counts", "v"))
+    assert code == 1 and [f["accepted"] for f in said["findings"]] == [None, None]
+    code, said = check(accepted("SCH401", "counts", "v", "2020-01-01"), mailer)
+    assert code == 1 and "ended on 2020-01-01" in said["warnings"][0]
+
+
 def test_a_field_that_no_query_reads_leaves_only_the_question(folder, capsys):
     (folder / "new.avsc").write_text(order("k", "v"))
     arguments = ("check", TOPIC, "--new", "new.avsc", "--fail-on", "incompatible,silently_wrong")

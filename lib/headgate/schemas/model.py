@@ -135,6 +135,14 @@ class RegisteredSchema:
     id: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Somebody's word that a finding is known; `until` is an ISO date."""
+
+    reason: str
+    until: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaFinding:
     """One thing that a rule noticed.
@@ -156,6 +164,7 @@ class SchemaFinding:
     against: str = ""
     pipeline: str | None = None
     question: str | None = None
+    accepted: Accepted | None = None
 
     def __post_init__(self) -> None:
         if self.effect is Effect.UNKNOWN and not self.question:
@@ -200,6 +209,6 @@ class SchemaReport:
         return max((f.effect for f in self.findings), default=Effect.COMPATIBLE)
 
     def closes(self, words: Iterable[str]) -> bool:
-        """Whether a finding's effect is one of `words`."""
+        """Whether the effect of a finding that nobody accepted is one of `words`."""
         named = set(words)
-        return any(f.effect.word in named for f in self.findings)
+        return any(f.effect.word in named for f in self.findings if f.accepted is None)

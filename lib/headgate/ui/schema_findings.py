@@ -12,6 +12,7 @@ from headgate.ui import markup
 from headgate.ui.schema_panel import FRESH_SCHEMA
 from headgate.usecases.check_schemas import check_topic_schema
 from headgate.usecases.context import Context
+from headgate.views.schema_text import accepted_lines
 
 _SIGNS = {
     Effect.INCOMPATIBLE: ("!", "refuses"),
@@ -54,6 +55,6 @@ def _finding(finding: SchemaFinding) -> str:
     glyph, tone = _SIGNS[finding.effect]
     who = f" ({finding.pipeline})" if finding.pipeline else ""
     told = finding.question or finding.remedy
-    return markup.state(glyph, tone, f"{finding.path}{who}") + markup.paragraph(
-        f"{finding.why} {told} `{finding.rule}`"
-    )
+    accepted = "".join(map(markup.quiet, accepted_lines(finding)))
+    said = markup.paragraph(f"{finding.why} {told} `{finding.rule}`")
+    return markup.state(glyph, tone, f"{finding.path}{who}") + said + accepted

@@ -19,6 +19,7 @@ from headgate.schemas.model import (
 )
 from headgate.schemas.read import read_schema
 from headgate.schemas.rules.pipelines import judge_reads
+from headgate.usecases.accepted_schemas import with_accepted
 from headgate.usecases.context import Context
 from headgate.usecases.field_readers import topic_readers
 from headgate.usecases.topic_schemas import (
@@ -80,6 +81,7 @@ def check_topic_schema(
         second_opinion=second,
         warnings=(*found.warnings, *warnings),
     )
+    report = with_accepted(report, (topic, found.subject), context)
     return SchemaCheck(report, topic, found.subject, readers)
 
 

@@ -39,6 +39,7 @@ def check_json(check: SchemaCheck) -> dict[str, Any]:
 
 def finding_json(finding: SchemaFinding) -> dict[str, Any]:
     """Return one finding with every field."""
+    accepted = finding.accepted
     return {
         "rule": finding.rule,
         "effect": finding.effect.word,
@@ -51,6 +52,7 @@ def finding_json(finding: SchemaFinding) -> dict[str, Any]:
         "why": finding.why,
         "question": finding.question,
         "remedy": finding.remedy,
+        "accepted": {"reason": accepted.reason, "until": accepted.until} if accepted else None,
         "source": finding.source,
     }
 

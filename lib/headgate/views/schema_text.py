@@ -83,7 +83,17 @@ def lines_of(finding: SchemaFinding) -> list[str]:
         lines.append(f"Question: {finding.question}")
     if finding.remedy:
         lines.append(f"Remedy: {finding.remedy}")
-    return [*lines, f"Source: {finding.source}"]
+    lines.append(f"Source: {finding.source}")
+    return [*lines, *accepted_lines(finding)]
+
+
+def accepted_lines(finding: SchemaFinding) -> list[str]:
+    """Return the line that says who lives with a finding until when, or none."""
+    found = finding.accepted
+    if found is None:
+        return []
+    until = f" until {found.until}" if found.until else ""
+    return [f"Accepted{until}: {found.reason}"]
 
 
 def fields_table(fields: tuple[SchemaField, ...]) -> Table:
