@@ -73,7 +73,8 @@ def _content(
     st.html(markup.section("Last rehearsal") + _order_words(running.order, after))
     try:
         found = running.result()
-        st.html(_release_words(found.engine.spark_version, after))
+        if said := _release_words(found.engine.spark_version, after):
+            st.html(said)
         show_result(found, running.order.checkpoint)
     except RunCancelledError as error:
         st.html(markup.quiet(f"{str(error)[0].upper()}{str(error)[1:]}."))
