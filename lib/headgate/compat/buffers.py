@@ -14,6 +14,7 @@ from headgate.compat.expressions import (
     call,
     pairwise_related,
     split_arguments,
+    with_first_names,
     without_casts,
     without_names,
 )
@@ -113,7 +114,7 @@ def buffers(
 
 
 def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
-    name, argument = call(without_names(function))
+    name, argument = call(with_first_names(without_names(function)))
     argument = argument.replace("UnscaledValue(", _UNSCALED)
     if name not in _BINARY:
         argument = ", ".join(map(without_casts, split_arguments(argument)))

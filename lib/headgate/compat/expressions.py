@@ -16,6 +16,51 @@ _STRUCT = re.compile(r"\b(?:named_)?struct\(")
 _WINDOW = re.compile(r"^(?:session_)?window\(")
 _SPELT_OUT = re.compile(r"^(?:named_)?struct\(.*precisetimestampconversion", re.DOTALL)
 
+# Names under which Spark registers one function; it prints the one that was written.
+_SYNONYMS = {
+    "approx_percentile": "percentile_approx",
+    "array_agg": "collect_list",
+    "cardinality": "size",
+    "ceiling": "ceil",
+    "char": "chr",
+    "char_length": "length",
+    "character_length": "length",
+    "date_part": "extract",
+    "dateadd": "date_add",
+    "datepart": "extract",
+    "day": "dayofmonth",
+    "every": "bool_and",
+    "first_value": "first",
+    "ifnull": "coalesce",
+    "last_value": "last",
+    "lcase": "lower",
+    "len": "length",
+    "mean": "avg",
+    "nvl": "coalesce",
+    "pow": "power",
+    "sha1": "sha",
+    "sign": "signum",
+    "some": "bool_or",
+    "any": "bool_or",
+    "std": "stddev_samp",
+    "stddev": "stddev_samp",
+    "string_agg": "listagg",
+    "substr": "substring",
+    "ucase": "upper",
+    "variance": "var_samp",
+}
+_WORD = re.compile(r"(?<![\w.`])(?P<name>[a-z_]\w*)\(")
+_MOD = re.compile(r"(?<![\w.`])mod\((?P<args>[^(),]*, [^(),]*)\)")
+
+
+def with_first_names(expression: str) -> str:
+    """Write functions that have several names by one of them, `mod(a, b)` as `(a % b)`.
+
+    Source: `FunctionRegistry` of Spark 4.2, where names share an expression.
+    """
+    text = _WORD.sub(lambda m: f"{_SYNONYMS.get(m['name'], m['name'])}(", expression)
+    return _MOD.sub(lambda m: f"({m['args'].replace(', ', ' % ')})", text)
+
 
 def columns(expression: str) -> frozenset[str]:
     """Return the source columns that an expression reads."""

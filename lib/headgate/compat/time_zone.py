@@ -35,6 +35,6 @@ def zones_differ(c: Comparison) -> bool:
     return None not in (old, new) and old != new
 
 
-def without_zones(keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
+def without_zones(keys: tuple[str, ...]) -> tuple[str, ...]:
     """Leave out the session's zone, which Spark prints in what may read it: `Some(UTC)`."""
-    return None if keys is None else tuple(_ZONE.sub("Some(zone)", k) for k in keys)
+    return tuple(_ZONE.sub("Some(zone)", k) for k in keys)

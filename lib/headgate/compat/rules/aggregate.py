@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.buffers import Buffer, Carry, buffers, carry
-from headgate.compat.expressions import (
-    columns,
-    guards,
-    is_time_window,
-    recast,
-    without_names,
-)
+from headgate.compat.expressions import is_time_window, without_names
+from headgate.compat.keys import KeyChange, key_change
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.rules.found_keys import guarded, hidden
 from headgate.compat.state import is_read
-from headgate.compat.time_zone import without_zones, zones_differ
 from headgate.model.version import OperatorKind, StatefulOperator
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
@@ -31,18 +26,12 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
     """
     for pair in _aggregates(c):
         old, new = _plain_keys(pair)
-        if zones_differ(c):
-            # What reads the time zone is judged with it (CFG007).
-            old, new = without_zones(old), without_zones(new)
-        if old is None or new is None or _same_values(old, new):
+        if old is None or new is None:
             continue
-        if len(old) == len(new) and all(
-            b == a or guards(a, b) or guards(b, a) for b, a in zip(old, new, strict=True)
-        ):
-            yield _guarded(pair, old, new)
-            continue
-        if name := _hidden(c, old, new):
-            yield _not_seen(pair, old, new, name)
+        how = key_change(c, old, new)
+        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
+            yield guarded(pair, old, new) if how is KeyChange.GUARDED else hidden(pair, old, new)
+        if how is not KeyChange.OTHER:
             continue
         swapped = sorted(old) == sorted(new)
         yield Verdict(
@@ -200,48 +189,3 @@ def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
     for b, a in zip(old, new, strict=True):
         if b != a:
             yield b, a, carry(b, a)
-
-
-def _same_values(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
-    """Say whether keys, whose types are known to fit, have the same values place by place."""
-    return len(old) == len(new) and all(
-        b == a or recast(a, b) or recast(b, a) for b, a in zip(old, new, strict=True)
-    )
-
-
-def _hidden(c: Comparison, old: tuple[str, ...], new: tuple[str, ...]) -> str | None:
-    """Return the user's function that alone stands between two lists of keys of equal columns."""
-    names = {*c.before.user_functions, *c.after.user_functions}
-    pairs = [(b, a) for b, a in zip(old, new, strict=False) if b != a]
-    for b, a in pairs if len(old) == len(new) else ():
-        called = next(
-            (n for n in sorted(names) if b.startswith(f"{n}(") or a.startswith(f"{n}(")), None
-        )
-        if called is None or columns(b) != columns(a):
-            return None
-    return called if pairs and len(old) == len(new) else None
-
-
-def _not_seen(pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...], name: str) -> Verdict:
-    return Verdict(
-        outcome=Outcome.UNKNOWN,
-        where=pair.where,
-        before=list(old),
-        after=list(new),
-        because=f"A key is made by {name}, whose body is in no plan.",
-        question="Does the new expression give the same key as the old one for every row?",
-        remedy=_REPLAY,
-        scenario="from-scratch",
-    )
-
-
-def _guarded(pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...]) -> Verdict:
-    return Verdict(
-        outcome=Outcome.RESUMES,
-        state_effect=StateEffect.MIXED,
-        where=pair.where,
-        before=list(old),
-        after=list(new),
-        because="Only rows whose key was null are found under another key.",
-        remedy="",
-    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.keys import KeyChange, key_change
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.rules.found_keys import guarded, hidden
 from headgate.compat.state import is_read
 from headgate.model.version import OperatorKind
 
@@ -23,7 +25,12 @@ def key_columns(c: Comparison) -> Iterator[Verdict]:
     for pair in _pairs(c):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
-        if old is not None and new is not None and old != new:
+        if old is None or new is None or old == new:
+            continue
+        how = key_change(c, old, new)
+        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
+            yield guarded(pair, old, new) if how is KeyChange.GUARDED else hidden(pair, old, new)
+        if how is KeyChange.OTHER:
             swapped = sorted(old) == sorted(new)
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.compat.keys import KeyChange, key_change
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
+from headgate.compat.rules.found_keys import guarded, hidden
 from headgate.compat.state import is_read
 from headgate.model.version import OperatorKind, StatefulOperator
 
@@ -22,6 +24,12 @@ def join_keys(c: Comparison) -> Iterator[Verdict]:
     for pair, old, new in _joins(c):
         was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
         if None in (*was, *now) or was == now or _sides_swapped(old, new):
+            continue
+        # The keys of both sides as one list: what differs in either must differ harmlessly.
+        how = key_change(c, _joined(old), _joined(new))
+        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
+            yield guarded(pair, was, now) if how is KeyChange.GUARDED else hidden(pair, was, now)
+        if how is not KeyChange.OTHER:
             continue
         yield Verdict(
             outcome=Outcome.SILENTLY_WRONG,
@@ -120,6 +128,10 @@ def _joins(
         if pair.kind is OperatorKind.STREAM_JOIN and is_read(c, pair):
             assert pair.before and pair.after
             yield pair, pair.before, pair.after
+
+
+def _joined(operator: StatefulOperator) -> tuple[str, ...]:
+    return (*(operator.keys or ()), *(operator.right_keys or ()))
 
 
 def _sides_swapped(old: StatefulOperator, new: StatefulOperator) -> bool:

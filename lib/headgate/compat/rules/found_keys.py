@@ -1,0 +1,35 @@
+"""What is said of keys that changed less than they seem to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headgate.compat.match import OperatorPair
+from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.rule import Verdict
+
+
+def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> Verdict:
+    """Return what becomes of state whose key was null."""
+    return Verdict(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.MIXED,
+        where=pair.where,
+        before=list(old),
+        after=list(new),
+        because="Only rows whose key was null are found under another key.",
+    )
+
+
+def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> Verdict:
+    """Ask what a user's function makes of the columns that both keys read."""
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=list(old),
+        after=list(new),
+        because="A key is made by a function whose body is in no plan.",
+        question="Does the new expression give the same key as the old one for every row?",
+        remedy="Start from an empty checkpoint and replay.",
+        scenario="from-scratch",
+    )
