@@ -99,3 +99,10 @@ def test_what_a_lambda_shares_its_line_with_does_not_count(module):
     assert digest(both.pair[0]) != digest(both.pair[1])
     other = module("pair = (lambda x: x + 1, lambda x: x - 2)\n")
     assert digest(other.pair[0]) == digest(module("pair = (lambda x: x + 1, 3)\n").pair[0])
+
+
+def test_what_an_object_was_made_with_counts(module):
+    code = "class Scaled:\n    def __init__(self, by):\n        self.by = by\n"
+    one, ten, again = (module(f"{code}\ns = Scaled({by})\n").s for by in (1, 10, 1))
+    assert digest(one) == digest(again)
+    assert digest(one) != digest(ten)
