@@ -3,22 +3,37 @@
 import contextlib
 import sys
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 import streamlit as st
 
 from console_seed import orders_v2
+from headgate.compat.agreement import Agreement, Judged
+from headgate.compat.report import Report
 from headgate.errors import EvidenceError, RunCancelledError
 from headgate.model.registry import Registry
+from headgate.model.rehearsal import (
+    Batch,
+    BatchKind,
+    EngineOutcome,
+    EngineVerdict,
+    OutputDifference,
+    StateRows,
+    Untouched,
+    WayBack,
+)
 from headgate.model.version import Evidence
 from headgate.store import open_store
 from headgate.ui.keys import CompareKey
 from headgate.ui.places import startable
 from headgate.ui.rehearsal_form import NONE
-from headgate.ui.rehearsals import _asked
+from headgate.ui.rehearsals import Order, Running, _asked
 from headgate.usecases.context import Context
+from headgate.usecases.rehearse import Rehearsal
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))
@@ -94,6 +109,53 @@ def test_what_the_version_after_was_captured_from_is_what_is_started(open_page, 
     # Each choice says what it is for.
     for what in ("As registered, as captured", "is there a way back?", "a hash proves"):
         assert what in shown(at)
+
+
+def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
+    with_functions(seeded)
+    engine = EngineVerdict(
+        outcome=EngineOutcome.RESUMES,
+        rows_in=3,
+        rows_out=2,
+        batches=(Batch(number=7, kind=BatchKind.NEW, rows_in=3, rows_out=2),),
+        state=(StateRows(operator_id=0, operator="dedupe", store="default", before=4, after=6),),
+        spark_version="4.0.1",
+        sink="rows were collected",
+        output=OutputDifference(
+            old=EngineOutcome.RESUMES,
+            same_input=True,
+            only_before=1,
+            only_after=1,
+            sample_before=({"k": "a", "n": 1},),
+            sample_after=({"k": "a", "n": "one"},),
+        ),
+        way_back=WayBack(
+            outcome=EngineOutcome.REFUSES,
+            error_class="KAFKA_DATA_LOSS",
+            removed=("offsets/8",),
+            repaired=EngineOutcome.RESUMES,
+        ),
+        checkpoint=Untouched(location="/ck", files=8, bytes=99, before="ab" * 32, after="cd" * 32),
+    )
+    order = Order(pipeline="orders-by-city", after="sales.orders:v1", checkpoint="/ck")
+    future = Future()
+    future.set_result(Rehearsal(Report(), engine, Judged(Agreement.AGREE, "Both run.")))
+    _asked()[str(seeded), order.pipeline] = Running(order, future, [(0.0, "copying")], Event())
+    at = open_page("compare", pipeline="orders-by-city", before="1", after="3")
+    assert not at.exception
+    said = shown(at)
+    assert "not the version under After, which was captured from" in said
+    assert "It ran on Spark 4.0.1, and the version under After is of 4.2.0" in said
+    assert "Spark 4.0.1: resumes" in said and "The rules: " in said
+    assert "agrees with the rules. Both run." in said
+    assert (
+        "There is a way back after a repair. The rules expect that the old version runs at" in said
+    )
+    assert "ab" * 32 in said and "cd" * 32 in said and "changed by somebody else meanwhile" in said
+    batches, state, rows = (table.value for table in at.dataframe[-3:])
+    assert list(batches.iloc[0]) == [7, 3, 2, "with new rows"]
+    assert list(state.iloc[0])[:4] == ["0 dedupe", "default", 4, 6]
+    assert list(rows.iloc[:, 0]) == ["− only old", "+ only new"]
 
 
 def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
