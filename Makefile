@@ -8,6 +8,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 # first (tests/conftest.py); everything else runs on all processors.
 REAL := kafka or spark or browser or stack or remote
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# The tests that failed in either run, one a line (tests/conftest.py).
+FAILED := .cache/failed-tests
 SLOWEST := --durations=15 --durations-min=1
 
 .PHONY: run test test-fast check docs score rehearse-all bench setup
@@ -21,10 +23,11 @@ test: ## run every test: units, real broker, real Spark, real browser
 ifdef ARGS
 	@exec $(PYTEST) $(ARGS)
 else
-	@$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL))"; units=$$?; \
+	@rm -f $(FAILED); export TEST_FAILURES=$(FAILED); \
+	$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL))"; units=$$?; \
 	$(PYTEST) -q $(TWO) $(SLOWEST) -m "$(REAL)"; real=$$?; \
-	[ $$units = 0 ] || echo "make test: a test without servers failed (exit $$units), see the first summary above" >&2; \
-	[ $$real = 0 ] || echo "make test: a test with servers failed (exit $$real), see the second summary above" >&2; \
+	[ ! -s $(FAILED) ] || { echo "make test: failed are"; cat $(FAILED); } >&2; \
+	echo "make test: exit $$units without servers, exit $$real with them" >&2; \
 	[ $$units = 0 ] && [ $$real = 0 ]
 endif
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long modules before all others."""
     ranks = {f"tests/{name}.py": rank for rank, name in enumerate(_LONG)}
     items.sort(key=lambda item: ranks.get(item.nodeid.partition("::")[0], len(ranks)))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Add what failed to the file TEST_FAILURES: `make test` shows it after its second run."""
+    place = os.environ.get("TEST_FAILURES")
+    # Each of several processes would say what the one that started them says, too.
+    if place and "PYTEST_XDIST_WORKER" not in os.environ:
+        reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+        with Path(place).open("a") as file:
+            file.writelines(f"{name}\n" for name in dict.fromkeys(r.nodeid for r in reports))
 
 
 @pytest.fixture(scope="session")
