@@ -47,9 +47,10 @@ def test_what_is_refused_does_nothing_else():
     [
         (Rollback.SAFE, WayBack(outcome=RUNS), Agreement.AGREE),
         (Rollback.SAFE, WayBack(outcome=FAILS), Agreement.DISAGREE),
-        (Rollback.REPAIRABLE, WayBack(outcome=RUNS), Agreement.DISAGREE),
-        # What would have harmed it was not there: new rows were not taken.
-        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, is_own_entry=True), Agreement.OPEN),
+        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, rows_in=3), Agreement.DISAGREE),
+        # What would have harmed it was not there: new rows were not taken, or none were left.
+        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, rows_in=3, is_own_entry=True), Agreement.OPEN),
+        (Rollback.LOST, WayBack(outcome=RUNS), Agreement.OPEN),
         (Rollback.UNKNOWN, WayBack(outcome=RUNS), Agreement.OPEN),
         (Rollback.SAFE, WayBack(outcome=OPEN, remark="no function"), Agreement.OPEN),
     ],

@@ -44,7 +44,7 @@ def judge_way_back(report: Report, back: WayBack) -> Judged:
     if expected is found:
         return Judged(Agreement.AGREE, f"Both: {_WORDS[found]}.")
     why = f"The rules expect that {_WORDS[expected]}; in the rehearsal {_WORDS[found]}."
-    is_partial = back.is_own_entry and found is Rollback.SAFE
+    is_partial = found is Rollback.SAFE and (back.is_own_entry or not back.rows_in)
     return Judged(Agreement.OPEN if is_partial else Agreement.DISAGREE, why)
 
 

@@ -156,6 +156,7 @@ def _way_back(found: dict[str, Any]) -> WayBack:
         outcome=EngineOutcome(found["outcome"]),
         error_class=found["error_class"],
         message=found["message"],
+        rows_in=found.get("rows_in", 0),
         removed=tuple(found.get("removed", ())),
         repaired=EngineOutcome(repaired) if repaired else None,
         remark=found.get("remark", ""),

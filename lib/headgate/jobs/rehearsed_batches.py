@@ -62,11 +62,13 @@ def way_back(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -
         own["batch"] = "none" if wish["batch"] == "none" else "real"
         sink = ReplacedSink(query, scratch / folder, kind)
         deadline = time.monotonic() + float(wish["seconds"])
-        return Rehearsal(own, sink, scratch, deadline).outcome()
+        rehearsal = Rehearsal(own, sink, scratch, deadline)
+        found = rehearsal.outcome()
+        return found | {"rows_in": sum(b["rows_in"] for b in rehearsal.batches)}
 
     begun = batch_log.uncommitted(touched)
     found = start("back")
-    kept = {name: found.get(name) for name in ("outcome", "error_class", "message")}
+    kept = {name: found.get(name) for name in ("outcome", "error_class", "message", "rows_in")}
     if found["outcome"] != "refuses":
         return kept | {"remark": found.get("question") or ""}
     # What the attempt has not committed is all that it did; else its batches are taken back.

@@ -86,11 +86,13 @@ class WayBack:
     `removed` are the entries of the checkpoint's logs that were taken out, and `repaired` is what
     the start after that came to. `is_own_entry`: what the attempt left in the offset log was
     written by the rehearsal (no new rows), so what a real one leaves there was not tried.
+    `rows_in` is what its batches took there: with none, state was loaded and no row of it used.
     """
 
     outcome: EngineOutcome
     error_class: str | None = None
     message: str | None = None
+    rows_in: int = 0
     removed: tuple[str, ...] = ()
     repaired: EngineOutcome | None = None
     is_own_entry: bool = False

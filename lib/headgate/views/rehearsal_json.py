@@ -33,6 +33,7 @@ def _way_back(report: Report, back: WayBack | None) -> dict[str, Any] | None:
         "outcome": back.outcome.value,
         "error_class": back.error_class,
         "message": back.message,
+        "rows_in": back.rows_in,
         "removed": list(back.removed),
         "repaired": back.repaired.value if back.repaired else None,
         "proof": way_back_words(back),

@@ -35,6 +35,7 @@ BATCH_WORDS = {
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
+_NO_ROWS = "there were no further rows for it, so what it does with that state was not tried"
 _OWN_ENTRY = "new rows were not taken, so what they leave in the offset log was not tried"
 
 
@@ -102,7 +103,8 @@ def way_back_words(back: WayBack) -> str:
     if back.outcome is EngineOutcome.UNKNOWN:
         return f"not proven: {back.remark or back.message or 'the start was not ended'}"
     if back.outcome is EngineOutcome.RESUMES:
-        said = "the old version runs on the copy that the new one touched"
+        took = f"takes {back.rows_in:,} rows" if back.rows_in else f"loads its state; {_NO_ROWS}"
+        said = f"the old version runs on the copy that the new one touched and {took}"
     else:
         said = f"the old version is refused on the touched copy, by {back.error_class}"
         said = f"{said}; {_repaired(back)}"
