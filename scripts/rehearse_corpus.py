@@ -229,10 +229,11 @@ def _way_back(recorded: dict[str, Any], tried: dict[str, Any]) -> dict[str, Any]
     was = {True: "runs", False: "fails", None: "not tried"}[recorded["rollback_ok"]]
     error = str(recorded["rollback"] or "").rpartition("FAILS ")[2] if was == "fails" else ""
     found = {"resumes": "runs", "refuses": "fails"}.get(tried["outcome"], "not proven")
+    said = "on no rows" if found == "runs" and not tried["rows_in"] else tried["error_class"] or ""
     return {
         "rollback": {
             "recorded": f"{was} {error}".strip(),
-            "tried": f"{found} {tried['error_class'] or ''}".strip(),
+            "tried": f"{found} {said}".strip(),
             "proof": tried["rollback"],
             "rules": tried["expected"],
             "removed": tried["removed"],
