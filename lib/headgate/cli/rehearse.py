@@ -83,6 +83,8 @@ def command(
 ) -> None:
     """Start a new version on a copy of the checkpoint, for one batch, and say what Spark does.
 
+    With --state-dir the same for Kafka Streams: on a copy of its state directory and topics.
+
     The original is only read; the sink is replaced, and no function of foreachBatch is called.
     """
     from headgate.usecases.rehearse import Options, rehearse

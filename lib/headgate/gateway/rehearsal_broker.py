@@ -68,6 +68,8 @@ class RehearsalBroker:
         try:
             self.address = start_broker(self._supervisor, self._folder, settings=_BROKER)
             self.kafka = Kafka(self.address, timeout=60.0)
+            # Else made by the broker at the first question for a group, which may wait in vain.
+            self._create([Wanted("__consumer_offsets", 4, "", {"cleanup.policy": "compact"})])
         except BaseException:
             self._supervisor.kill()
             raise

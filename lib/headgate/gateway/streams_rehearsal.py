@@ -89,7 +89,6 @@ class _Watch:
         self._application, self._jvm, self._broker = application, jvm, broker
         self._group, self._inputs, self._between = group, inputs, between
         self._port = int(broker.address.rpartition(":")[2])
-        self._first = broker.committed(group)
         self._last: dict[TopicPart, int] = {}
         self._moved = time.monotonic()
         self._settled = 0
@@ -134,7 +133,8 @@ class _Watch:
                 question=f"Why did the application end by itself ({state})? Its last line: {end}",
             )
         self.is_refused = True
-        ran = self._ran or self._broker.committed(self._group) != self._first
+        # Between two looks it may have run: only a task says that it processes.
+        ran = self._ran or any("taskId=" in cause for cause in causes)
         return Ran(
             outcome=EngineOutcome.REFUSES,
             causes=causes or ("the client is in the state ERROR, and its log does not say why",),

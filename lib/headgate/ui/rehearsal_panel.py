@@ -16,6 +16,7 @@ from headgate.ui.problem import show_problem
 from headgate.ui.rehearsal_form import ask_order, captured_function
 from headgate.ui.rehearsal_result import show_result
 from headgate.ui.rehearsals import Order, Running, begin, newest
+from headgate.ui.streams_rehearsal import streams_rehearsal
 from headgate.usecases.context import Context
 
 _EVERY_S = 1.0
@@ -37,6 +38,9 @@ def rehearsal_panel(
     than the one that `after` was captured from must not be taken for its proof.
     """
     pipeline = context.registry.pipeline(name) if name else None
+    if after is not None and after.engine is Engine.KAFKA_STREAMS:
+        streams_rehearsal(pipeline)
+        return
     if pipeline is None or pipeline.engine is not Engine.SPARK or not pipeline.checkpoint:
         return
     running = newest(context, pipeline.name)

@@ -92,6 +92,9 @@ def _stores(played: Played, stage: Stage, directory: StateDirectory) -> Iterator
         was = changelogs.get(name)
         is_old = was is not None or name in directory.stores
         count, sample = counted(after[name]) if name in after else (None, ())
+        if is_old and stage.seen is None:
+            # Its changelog here has only what was written here.
+            count = None
         yield StoreRows(
             store=name,
             fate=StoreFate.LOST if name not in new else _fate(is_old),

@@ -80,6 +80,8 @@ def store_words(store: StoreRows) -> str:
     if store.fate is StoreFate.LOST:
         keys = f", {was} keys" if store.before is not None else ""
         return f"{store.store}: {_FATES[store.fate]}{keys}"
+    if store.fate is StoreFate.EMPTY:
+        was = "0"
     return f"{store.store}: {was} → {now} keys, {_FATES[store.fate]}"
 
 
