@@ -16,8 +16,8 @@ from headgate.schemas.model import SchemaFormat, TopicSchema
 
 MOST_SAID = 3
 _DEEPEST = 40
-# Whole numbers are written alike, and so are text and bytes.
-_ALIKE = {"int": "long", "bytes": "string"}
+# What is written as the first reads as the second as well; not the other way round.
+_ALIKE = frozenset((("int", "long"), ("string", "bytes")))
 _NAMED = ("record", "error")
 
 
@@ -39,7 +39,8 @@ def _differences(
     if depth > _DEEPEST or key in seen:
         return
     seen.add(key)
-    if _kind(read) != _kind(written):
+    kinds = _kind(written), _kind(read)
+    if kinds[0] != kinds[1] and kinds not in _ALIKE:
         yield _said(path, read, written)
         return
     match read.type:
@@ -58,8 +59,7 @@ def _differences(
 
 
 def _kind(tree: Any) -> str:
-    name = "record" if tree.type in _NAMED else str(tree.type)
-    return _ALIKE.get(name, name)
+    return "record" if tree.type in _NAMED else str(tree.type)
 
 
 def _said(path: str, read: Any, written: Any) -> str:
