@@ -53,7 +53,7 @@ def start_broker(
     """Start a broker whose data lives in `folder`, wait for it, return its `host:port`.
 
     The first start formats the folder. `port` is used where it is free; `settings` are added to
-    the broker's properties. UnreachableError when the broker has not answered within 60 s,
+    the broker's properties. UnreachableError when the broker has not answered within two minutes,
     SetupError when it ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def running_broker(folder: Path) -> Iterator[str]:
         yield start_broker(supervisor, folder)
 
 
-def wait_until_it_answers(address: str, child: Child, *, seconds: float = 60.0) -> None:
+def wait_until_it_answers(address: str, child: Child, *, seconds: float = 120.0) -> None:
     """Return once the broker at `address` lists its topics."""
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     deadline = time.monotonic() + seconds
