@@ -179,7 +179,7 @@ def _joins(nodes: Nodes) -> Iterator[int]:
 def other_join_key(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
     """Join by another column of the same type."""
     for place in _joins(nodes):
-        condition = nodes[place]["condition"]
+        condition = nodes[place].get("condition")
         for i, found in enumerate(condition or ()):
             if word(found) != "EqualTo" or word(condition[i + 1]) != "AttributeReference":
                 continue
@@ -231,7 +231,7 @@ def filter_condition(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
 
 def _other_literals(nodes: Nodes, place: int, part: str) -> Iterator[tuple[str, Nodes]]:
     """Change a value wherever it stands: what Spark replaces is printed twice."""
-    given = [d.get("value") for d in dicts(nodes[place][part]) if word(d) == "Literal"]
+    given = [d.get("value") for d in dicts(nodes[place].get(part)) if word(d) == "Literal"]
     for value in dict.fromkeys(v for v in given if v not in (None, "true", "false")):
         changed = copy.deepcopy(nodes)
         for found in dicts(changed[place][part]):
@@ -505,7 +505,7 @@ def renamed_alias(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
 def reordered_conditions(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
     """Conditions in another order, where the order decides nothing."""
     for place in _stateful(nodes, "Filter", "Join"):
-        condition = nodes[place]["condition"] or []
+        condition = nodes[place].get("condition") or []
         for i, found in enumerate(condition):
             if word(found) != "And":
                 continue

@@ -16,9 +16,11 @@ from headgate.compat.compare import compare
 from headgate.compat.report import Outcome, Report, UpgradeWay
 from headgate.usecases.read_version import read_version
 
-CASES = sorted((Path(__file__).parents[2] / "cases" / "kafka_streams").iterdir())
+ROOT = Path(__file__).parents[2] / "cases"
+CASES = sorted((ROOT / "kafka_streams").iterdir())
+FRESH = sorted(p.parent for p in ROOT.glob("streams_*/**/outcome.json"))[::3]
 _NUMBER = re.compile(r"(?<=-)(\d{10})(?!\d)")
-_PREFIX = re.compile(r"ks_[a-z0-9]+_")
+_PREFIX = re.compile(r"\b(?:ks_[a-z0-9]+|f\d+u)_")
 _WORDS = {"in": "orders", "in2": "payments", "out": "totals", "side": "rest", "app": "shop"}
 
 # The latest of these: a setting counts only where there are no offsets, which no file tells.
@@ -66,7 +68,7 @@ def test_what_a_live_old_instance_refuses_is_told_to_be_offline(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+@pytest.mark.parametrize("case", [*CASES, *FRESH], ids=lambda p: p.name)
 def test_names_numbers_and_the_order_of_lines_decide_nothing(case, tmp_path):
     for side in ("before", "after"):
         (tmp_path / side).mkdir()
@@ -79,14 +81,19 @@ def test_names_numbers_and_the_order_of_lines_decide_nothing(case, tmp_path):
     assert report.upgrade
     assert known.upgrade
     assert report.upgrade.way is known.upgrade.way
-    assert sorted(c.kind for c in report.changes) == sorted(c.kind for c in known.changes)
+    if case in CASES:
+        assert sorted(c.kind for c in report.changes) == sorted(c.kind for c in known.changes)
 
 
 def _rewritten(file: Path) -> str:
-    """Other topics, another application, all counters moved, nodes in another order."""
+    """Other topics, another application, all counters moved, nodes in another order.
+
+    Names that a pattern is about stay what it matches.
+    """
     text = file.read_text()
-    for old, new in _WORDS.items():
-        text = re.sub(rf"(ks_[a-z0-9]+_){old}\b", rf"\g<1>{new}", text)
+    has_pattern = any(".*" in p.read_text() for p in file.parents[1].glob("*/describe.txt"))
+    for old, new in () if has_pattern else _WORDS.items():
+        text = re.sub(rf"({_PREFIX.pattern}){old}\b", rf"\g<1>{new}", text)
         if file.name == "input_topics.json":
             text = re.sub(rf'"{old}"', f'"{new}"', text)
     text = _PREFIX.sub("acme-", text)
