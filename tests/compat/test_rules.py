@@ -583,3 +583,13 @@ def test_a_zone_counts_where_a_key_reads_it(key, outcome):
         for zone in ("UTC", "Asia/Tokyo")
     ]
     assert compare(*sides).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("pattern", "policy", "outcome"),
+    [("u", "CORRECTED", X), ("YYYY-'W'ww", "EXCEPTION", X), ("yyyy-MM-dd'u'", "CORRECTED", U)],
+)
+def test_a_pattern_that_only_the_old_time_parser_knows_is_refused(pattern, policy, outcome):
+    key, name = f"date_format(s0.ts, {pattern}, Some(UTC))", "spark.sql.legacy.timeParserPolicy"
+    sides = [version(aggregate(keys=(key,)), settings={name: p}) for p in ("LEGACY", policy)]
+    assert compare(*sides).outcome is outcome

@@ -101,7 +101,7 @@ def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
         )
 
 
-@rule("FIL005", "Spark's guide: file source options; not measured")
+@rule("FIL005")
 def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
     """With fileNameOnly a file counts as read when one of its name was read, in any folder."""
     for pair in judged_pairs(c):
@@ -119,7 +119,7 @@ def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-@rule("FIL006", "FileStreamOptions; not measured")
+@rule("FIL006")
 def archive_without_a_place(c: Comparison) -> Iterator[Verdict]:
     """To archive files that were read Spark needs to know where to, and refuses at the start."""
     for pair in judged_pairs(c):

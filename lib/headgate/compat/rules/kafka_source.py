@@ -147,7 +147,7 @@ def other_cluster(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-@rule("KAF006", "ConsumerStrategy and KafkaOffsetReader; not measured with `assign`")
+@rule("KAF006")
 def assigned_partitions(c: Comparison) -> Iterator[Verdict]:
     """Offsets are kept by partition, and `assign` names each of them.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, StateEffect, Where
+from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.settings import differing
 
@@ -26,6 +26,14 @@ _MEANING = (
     "spark.sql.charAsVarchar",
 )
 """How the names of such settings begin."""
+_TIME_PARSER = "spark.sql.legacy.timeParserPolicy"
+# DateTimeFormatterHelper refuses these letters, and SimpleDateFormat took them.
+_WEEK_LETTERS = frozenset("YWwu")
+_QUOTED = re.compile("'[^']*'")
+_WRITTEN = re.compile(
+    r"\b(?:date_format|from_unixtime|to_timestamp|gettimestamp|(?:to_)?unix_timestamp)"
+    r"\([^,]*, (?P<pattern>[^,()]+)"
+)
 _CALL = re.compile(r"\w\(")
 
 
@@ -34,7 +42,7 @@ def changes_meaning(key: str) -> bool:
     return key.startswith(_MEANING)
 
 
-@rule("CFG011", "documentation of the settings; not measured")
+@rule("CFG011", "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy")
 def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
     """New rows are computed under the new setting, and state keeps what the old one gave.
 
@@ -42,6 +50,9 @@ def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
     """
     for key, (old, new) in differing(c).items():
         if not changes_meaning(key):
+            continue
+        if key == _TIME_PARSER and (broken := _week_pattern(c, new)):
+            yield _pattern_refused(old, new, broken)
             continue
         hit = next((p for p in c.operators if _is_computed(p)), None)
         yield Verdict(
@@ -56,6 +67,33 @@ def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
             else None,
             remedy="Leave the setting as it was." if hit else "",
         )
+
+
+def _week_pattern(c: Comparison, policy: str | None) -> OperatorPair | None:
+    """Return the operator whose keys are written by days or weeks of a week-based year."""
+    if (policy or "CORRECTED").upper() == "LEGACY":
+        return None
+    pairs = (p for p in c.operators if p.before and p.after)
+    return next((p for p in pairs if p.after and _by_weeks(p.after.keys or ())), None)
+
+
+def _by_weeks(keys: Iterable[str]) -> bool:
+    patterns = (_QUOTED.sub("", m["pattern"]) for k in keys for m in _WRITTEN.finditer(k))
+    return any(_WEEK_LETTERS & set(p) for p in patterns)
+
+
+def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Verdict:
+    return Verdict(
+        outcome=Outcome.REFUSES,
+        where=pair.where,
+        before=old,
+        after=new,
+        because="Only the old time parser knows the pattern by which a key is written; the first "
+        "row fails.",
+        error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
+        rollback=Rollback.REPAIRABLE,
+        remedy="Leave the policy at LEGACY, or use extract().",
+    )
 
 
 def _is_computed(pair: OperatorPair) -> bool:

@@ -120,7 +120,7 @@ def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
     )
 
 
-@rule("SNK005", "the formats' readers; not measured")
+@rule("SNK005")
 def file_format(c: Comparison) -> Iterator[Verdict]:
     """A directory that holds files of two formats can be read as neither."""
     both = _both(c)
