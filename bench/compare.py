@@ -19,6 +19,7 @@ from math import log
 from pathlib import Path
 
 from harness import Row, least, least_of
+from streams_application import description
 
 from headgate.compat.compare import compare
 from headgate.compat.graph_match import match_nodes
@@ -32,6 +33,7 @@ COMMAND = str(Path(sys.executable).with_name("headgate"))
 CASE = ROOT / "tests/cases/spark/agg_min_to_max"
 MOST_FILES, MOST_LARGE = 0.400, 2.0
 SMALL, LARGE = 2_000, 8_000
+SIDES = ("before", "after")
 TIMES = 40
 
 
@@ -40,6 +42,8 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
         yield _two_files(Path(folder))
         yield _two_graphs(Path(folder))
+        yield _two_applications(Path(folder))
+        yield _growth_of_applications(Path(folder))
     yield from _growth()
 
 
@@ -115,11 +119,52 @@ def _two_graphs(folder: Path) -> Row:
     )
 
 
-def _commands(folder: Path, times: int) -> tuple[float, float]:
+def _described(folder: Path, nodes: int) -> tuple[Path, Path]:
+    """Write two descriptions with their settings; return their folders."""
+    sides = folder / str(nodes) / "before", folder / str(nodes) / "after"
+    for side, edit in zip(sides, (False, True), strict=True):
+        side.mkdir(parents=True)
+        (side / "describe.txt").write_text(description(nodes, edit=edit))
+        (side / "config.json").write_text('{"application.id": "large"}')
+    return sides
+
+
+def _two_applications(folder: Path) -> Row:
+    best, peer = _commands(folder, 5, *_described(folder, SMALL))
+    return Row(
+        subject=f"headgate diff of two Kafka Streams descriptions of {SMALL:,} nodes",
+        ours=best,
+        peer=peer,
+        goal=f"under {MOST_LARGE:.0f} s",
+        met=best < MOST_LARGE,
+        peer_is="import click, rich",
+    )
+
+
+def _growth_of_applications(folder: Path) -> Row:
+    """Count what reading and judging take; names are remembered, so each size is read afresh."""
+    _described(folder, LARGE)
+    few, many = (
+        _calls(lambda n=n: compare(*(read_version([str(folder / str(n) / s)]) for s in SIDES)))
+        for n in (SMALL, LARGE)
+    )
+    return Row(
+        subject=f"calls of functions that reading and judging takes, {LARGE:,} nodes described",
+        ours=many,
+        peer=few,
+        goal=f"at most {_n_log_n():.1f} times as many (n log n)",
+        met=many <= _n_log_n() * few,
+        unit="calls",
+        peer_is=f"the same of {SMALL:,}",
+    )
+
+
+def _commands(folder: Path, times: int, *given: Path) -> tuple[float, float]:
     """Return the shortest run of `diff` and of an interpreter that only imports."""
+    before, after = given or (folder / "before", folder / "after")
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env |= {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "HEADGATE_CONFIG": os.devnull}
-    sides = ("--before", str(folder / "before"), "--after", str(folder / "after"))
+    sides = ("--before", str(before), "--after", str(after))
     ours = (COMMAND, "diff", *sides, "--fail-on", "none")
     bare = (sys.executable, "-c", "import click, rich.console, rich.table")
     works = [

@@ -84,6 +84,14 @@ class Flow:
         return self._ways(self.above, self.below)
 
     @cached_property
+    def like(self) -> Mapping[int, tuple[Key, ...]]:
+        """The processors of each number of `ways_up`."""
+        found: dict[int, list[Key]] = {}
+        for key, number in self.ways_up.items():
+            found.setdefault(number, []).append(key)
+        return {number: tuple(keys) for number, keys in found.items()}
+
+    @cached_property
     def ways_down(self) -> Mapping[Key, int]:
         """A number for each processor, equal where everything below it does the same."""
         return self._ways(self.below, self.above)

@@ -220,13 +220,13 @@ def likeness(was: Meaning, now: Meaning, same_name: bool) -> float:
     return score + _SAME_NAME * same_name
 
 
-def twins(flow: Flow, store: StreamsStore) -> tuple[StreamsStore, ...]:
-    """Return the other stores of one version that mean just the same."""
-    mine = meaning(flow, store)
-    if mine is None:
-        return ()
-    return tuple(
-        s
-        for s in flow.app.stores
-        if s != store and (m := meaning(flow, s)) and m.whole == mine.whole
-    )
+def twins(flow: Flow) -> Mapping[tuple[str | None, str], tuple[StreamsStore, ...]]:
+    """Return the stores that mean just the same as each one, itself among them, in their order.
+
+    By topology and name; stores that no processor uses have none.
+    """
+    groups: dict[tuple[object, ...], list[StreamsStore]] = {}
+    for store in flow.app.stores:
+        if what := meaning(flow, store):
+            groups.setdefault(what.whole, []).append(store)
+    return {(s.topology, s.name): tuple(alike) for alike in groups.values() for s in alike}

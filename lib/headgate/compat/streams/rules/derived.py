@@ -42,7 +42,7 @@ def _was_there_without(c: StreamsComparison, key: Key) -> bool:
         same = [key] if key in old.nodes and not node.is_generated else []
         table = "to_stream" in {new.nodes[k].operator for k in new.below[key]}
         return table and any(not old.nodes[k].stores for k in same)
-    like = [k for k, n in old.ways_up.items() if n == new.ways_up[key]]
+    like = old.like.get(new.ways_up[key], ())
     return node.operator in _DERIVE and any(not old.nodes[k].stores for k in like)
 
 

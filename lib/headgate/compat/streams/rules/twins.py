@@ -17,12 +17,14 @@ def twins_came_or_went(c: StreamsComparison) -> Iterator[Verdict]:
     """Operators that do the same with the same input can only be told apart by their generated
     numbers, and these are positions: if one was put in front of the others, each of them takes over
     the state of its neighbour."""
+    before, after = twins(c.flow_before), twins(c.flow_after)
     for pair in c.stores:
         alone = pair.before or pair.after
         if alone is None or (pair.before and pair.after) or not alone.is_generated:
             continue
-        flow = c.flow_after if pair.after else c.flow_before
-        likes = [s for s in twins(flow, alone) if s.is_generated]
+        flow, alike = (c.flow_after, after) if pair.after else (c.flow_before, before)
+        found = alike.get((alone.topology, alone.name), ())
+        likes = [s for s in found if s is not alone and s.is_generated]
         if likes and _hold_the_same(flow, (alone, *likes)):
             yield _spared(pair, alone, likes[0])
         elif likes:
