@@ -73,5 +73,11 @@ CASES = {
         U,
         reading(function="from_avro", declared='{"type": "long", "doc": "b"}'),
     ),
+    "RDS006": (
+        reading(function="from_avro", mode="PERMISSIVE"),
+        reading(function="from_avro"),
+        U,
+        reading(function="from_avro", mode="permissive"),
+    ),
     "RDS005": (reading(ID), reading(ID, NAME), OK, reading(ID)),
 }

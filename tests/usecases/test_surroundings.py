@@ -141,6 +141,18 @@ def test_avro_that_the_topic_holds_by_now(diff):
     assert told(diff(old, new, DECLARED, **{"order.avsc": SECOND})) == []
 
 
+def test_avro_that_is_turned_into_what_it_cannot_be(diff):
+    old = reading(function="from_avro", declared=FIRST)
+    new = reading(function="from_avro", declared=FIRST, evolved=SECOND)
+    plain = diff(old, new)
+    assert told(plain) == [("RDS001", Outcome.UNKNOWN)]
+    assert "by Avro's rules of resolution" in plain.findings[0].question
+    report = diff(old, new, DECLARED, **{"order.avsc": FIRST})
+    assert told(report) == [("RDS002", Outcome.SILENTLY_WRONG)]
+    fewer = reading(function="from_avro", declared=FIRST, evolved=avro(("id", "long")))
+    assert told(diff(old, fewer, DECLARED, **{"order.avsc": FIRST})) == []
+
+
 def test_avro_with_other_words_reads_the_same_bytes(diff):
     old = reading(function="from_avro", declared=FIRST)
     worded = json.dumps({**json.loads(FIRST), "doc": "what is ordered"})

@@ -35,7 +35,7 @@ def _by_column(version: Version) -> dict[tuple[str, tuple[str, ...]], Parsed]:
 
 def _differ(was: Parsed, now: Parsed) -> bool:
     if now.function != "from_json":
-        told = [(p.declared, p.evolved, p.message) for p in (was, now)]
+        told = [(p.declared, p.evolved, p.message, mode_of(p)) for p in (was, now)]
         return told[0] != told[1]
     if was.schema is None or now.schema is None:
         return False
@@ -44,6 +44,20 @@ def _differ(was: Parsed, now: Parsed) -> bool:
         # What the optimiser left out of one form may be in the other.
         return any(old[name] != new[name] for name in old.keys() & new.keys())
     return any(name not in old or old[name] != kind for name, kind in new.items())
+
+
+def told_apart(parsed: Parsed) -> tuple[Any, ...]:
+    """Return what says which bytes become which field, free of words."""
+    return (
+        layout_of(parsed.declared or ""),
+        layout_of(parsed.evolved or ""),
+        parsed.message,
+    )
+
+
+def mode_of(parsed: Parsed) -> str:
+    """Return what becomes of a record that can't be read; Avro and Protobuf fail by default."""
+    return (parsed.mode or "FAILFAST").upper()
 
 
 def _types(schema: Schema) -> dict[str, str]:

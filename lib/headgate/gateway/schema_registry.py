@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -26,6 +27,7 @@ ANSWER = 8.0
 WHOLE = 20.0
 """Seconds until an answer must be there as a whole."""
 MOST_REFERENCES = 200
+_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 _UNKNOWN = "Unknown Schema Registry Error"
 _NUMBERS = ("timeout", "max.retries", "retries.wait.ms", "retries.max.wait.ms", "cache.capacity")
 _DEFAULTS: dict[str, Any] = {"timeout": ANSWER, "max.retries": 0}
@@ -255,5 +257,5 @@ def _line(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    text = mask_text(without_secret(_line(error)))
+    text = _ERRNO.sub("", mask_text(without_secret(_line(error))))
     return text or type(error).__name__

@@ -30,7 +30,8 @@ class Parsed:
     `from_protobuf`. `schema` are the fields that it gives; with `is_pruned` some may be missing,
     because the optimiser leaves those that nothing needs. `declared` is the Avro schema that the
     records are taken to be written with, `evolved` the one that they are turned into (option
-    `avroSchema`), `message` Protobuf's name of the message.
+    `avroSchema`), `message` Protobuf's name of the message. `mode` is what happens to a record that
+    can't be read: `FAILFAST` (Avro's default) or `PERMISSIVE`, None where no option says it.
     """
 
     function: str
@@ -40,3 +41,4 @@ class Parsed:
     declared: str | None = None
     evolved: str | None = None
     message: str | None = None
+    mode: str | None = None

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from headgate.compat.around import Held, newest_is_not_read, older_is_not_read, written_otherwise
 from headgate.compat.outputs import same_place
-from headgate.compat.parsing import changed_reading, shown_schema
+from headgate.compat.parsing import changed_reading, shown_schema, told_apart
 from headgate.compat.report import Finding, Where
 from headgate.errors import HeadgateError, NotFoundError
 from headgate.model.output import Parsed, Payload
 from headgate.model.version import Source, Version
 from headgate.schemas.answer import TopicSchemas
+from headgate.schemas.compare import check
 from headgate.schemas.fits import misfits
 from headgate.schemas.layout import misread
-from headgate.schemas.model import SchemaFormat, SchemaText, TopicSchema
+from headgate.schemas.model import Direction, Effect, SchemaFormat, SchemaText, TopicSchema
 from headgate.schemas.read import read_schema
 from headgate.usecases.context import Context
 from headgate.usecases.topic_schemas import KEY, topic_schemas
@@ -44,7 +45,7 @@ def of_topics(context: Context, before: Version, after: Version) -> Seen:
     warnings: dict[str, None] = {}
     asked = answered = 0
     for was, now in changed_reading(before, after):
-        binary = now.function != "from_json"
+        binary = now.function != "from_json" and told_apart(was) != told_apart(now)
         asked += binary
         told = True
         for topic, is_key, where in _topics(now, before, after):
@@ -113,6 +114,8 @@ def _reading(
     if len(avro) != len(versions):
         return None
     shown = (shown_schema(was.declared), shown_schema(now.declared))
+    if now.evolved is not None and (said := _unresolved(reader, now.evolved)):
+        return [newest_is_not_read.of(Held(topic, avro[0].name, said), where, *shown)]
     newest, *older = [(v, misread(reader, v.schema)) for v in avro]
     if newest[1]:
         held = Held(topic, newest[0].name, newest[1])
@@ -123,6 +126,17 @@ def _reading(
     names = ", ".join(v.name for v, _ in bad)
     held = Held(topic, names, bad[0][1], is_newest=False)
     return [older_is_not_read.of(held, where, *shown)]
+
+
+def _unresolved(written: TopicSchema, evolved: str) -> tuple[str, ...]:
+    """Return why the schema of option `avroSchema` can't read the one that records have."""
+    try:
+        reader = read_schema(SchemaText(evolved, SchemaFormat.AVRO, "avroSchema"))
+    except HeadgateError as error:
+        return (f"{error}.",)
+    found = check(written, reader, Direction.BACKWARD)
+    bad = [f for f in found if f.effect is Effect.INCOMPATIBLE]
+    return tuple(f"{f.path or 'The record'}: {f.why}" for f in bad[:1])
 
 
 def _parsing(topic: str, was: Parsed, now: Parsed, newest: _Version, where: Where) -> list[Finding]:

@@ -165,6 +165,7 @@ RULES: tuple[Rule, ...] = (
     functions.user_function,
     parsed.reading_schema,
     parsed.json_schema_read,
+    parsed.reading_mode,
     transform.stateless_change,
     transform.source_option,
     transform.other_trigger,

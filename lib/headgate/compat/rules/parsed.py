@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from headgate.compat.parsing import changed_reading, layout_of, shown_schema
+from headgate.compat.parsing import changed_reading, mode_of, shown_schema, told_apart
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.output import Parsed
@@ -21,15 +22,15 @@ def reading_schema(c: Comparison) -> Iterator[Verdict]:
     The offsets say nothing of the schema of what is still to be read.
     """
     for was, now in changed_reading(c.before, c.after):
-        if now.function == "from_json" or not _is_other(was, now):
+        if now.function == "from_json" or told_apart(was) == told_apart(now):
             continue
         yield Verdict(
             outcome=Outcome.UNKNOWN,
             where=_where(c, now),
-            before=shown_schema(was.declared) or was.message,
-            after=shown_schema(now.declared) or now.message,
+            before=_shown(was, now),
+            after=_shown(now, was),
             because=f"The schema of {now.function} changed.",
-            question="Are all records that are still to be read written with the new schema?",
+            question=_question(was, now),
             rollback=Rollback.SAFE,
             remedy="Configure the schema registry, so that it is asked, or let the old version"
             " read to the end of what was written with the old schema.",
@@ -47,7 +48,7 @@ def json_schema_read(c: Comparison) -> Iterator[Verdict]:
             continue
         yield Verdict(
             outcome=Outcome.RESUMES,
-            state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
+            state_effect=_effect(c),
             where=_where(c, now),
             before=was.schema.describe(),
             after=now.schema.describe(),
@@ -57,11 +58,44 @@ def json_schema_read(c: Comparison) -> Iterator[Verdict]:
         )
 
 
-def _is_other(was: Parsed, now: Parsed) -> bool:
-    """Whether bytes are taken for something else; unreadable schemas are."""
-    if was.declared is None or now.declared is None:
-        return was.message != now.message or was.declared != now.declared
-    return layout_of(was.declared) != layout_of(now.declared) or was.message != now.message
+@rule("RDS006", _AVRO)
+def reading_mode(c: Comparison) -> Iterator[Verdict]:
+    """In mode FAILFAST a record that can't be read stops the query, at that record and at every
+    restart; in mode PERMISSIVE it becomes null.
+
+    The mode is no part of the checkpoint.
+    """
+    for was, now in changed_reading(c.before, c.after):
+        if now.function == "from_json" or mode_of(was) == mode_of(now):
+            continue
+        fails = mode_of(now) == "FAILFAST"
+        yield Verdict(
+            outcome=Outcome.UNKNOWN if fails else Outcome.RESUMES,
+            state_effect=None if fails else _effect(c),
+            where=_where(c, now),
+            before=mode_of(was),
+            after=mode_of(now),
+            because=f"The mode of {now.function} changed.",
+            question="Are there records to be read that don't have the schema?" if fails else None,
+            remedy="Keep PERMISSIVE, and send what becomes null to a topic of its own.",
+        )
+
+
+def _effect(c: Comparison) -> StateEffect:
+    return StateEffect.EXACT if c.is_stateful else StateEffect.NONE
+
+
+def _shown(one: Parsed, other: Parsed) -> Any:
+    """Return the schema that differs from the other's: the evolved one where only that does."""
+    if one.declared == other.declared and one.evolved != other.evolved:
+        return shown_schema(one.evolved)
+    return shown_schema(one.declared) or one.message
+
+
+def _question(was: Parsed, now: Parsed) -> str:
+    if was.declared == now.declared and was.message == now.message:
+        return "Can the new avroSchema read what is written, by Avro's rules of resolution?"
+    return "Are all records that are still to be read written with the new schema?"
 
 
 def _where(c: Comparison, now: Parsed) -> Where:

@@ -79,9 +79,15 @@ def _parsed(call: Call, pruned: bool) -> Parsed | None:
             return Parsed(function=call.name, schema=_json_fields(call), is_pruned=pruned)
         case "from_avro":
             schema = next((s for a in call.arguments[1:] if (s := avro_in(a))), None)
-            return Parsed(function=call.name, declared=schema, evolved=_option(call, "avroschema"))
+            return Parsed(
+                function=call.name,
+                declared=schema,
+                evolved=_option(call, "avroschema"),
+                mode=_option(call, "mode"),
+            )
         case "from_protobuf":
-            return Parsed(function=call.name, message=next(iter(call.arguments[1:]), None))
+            message = next(iter(call.arguments[1:]), None)
+            return Parsed(function=call.name, message=message, mode=_option(call, "mode"))
     return None
 
 
@@ -90,7 +96,8 @@ def _option(call: Call, wanted: str) -> str | None:
     for text in call.arguments[1:]:
         match = _MAP.match(text)
         parts = arguments(text, match.end() - 1) if match else []
-        for name, value in zip(parts[::2], parts[1::2], strict=False):
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        for name, value in pairs:
             if name.lower() == wanted:
                 return value
     return None
