@@ -593,3 +593,19 @@ def test_a_pattern_that_only_the_old_time_parser_knows_is_refused(pattern, polic
     key, name = f"date_format(s0.ts, {pattern}, Some(UTC))", "spark.sql.legacy.timeParserPolicy"
     sides = [version(aggregate(keys=(key,)), settings={name: p}) for p in ("LEGACY", policy)]
     assert compare(*sides).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("source", "archive", "outcome"),
+    [
+        ("/data/in", "/data/in/done", X),
+        ("/data/in", "/data", X),
+        ("/data/*", "/data/done", X),
+        ("/data/in", "/data/done", R),
+        ("file:/data/in", "file:///done/in", R),
+    ],
+)
+def test_an_archive_must_not_meet_the_source(source, archive, outcome):
+    options = {"cleanSource": "archive", "sourceArchiveDir": archive}
+    before, after = sources(files(0, source)), sources(files(0, source, options=options))
+    assert compare(before, after).outcome is outcome

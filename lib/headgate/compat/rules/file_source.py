@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import covers, is_file, location, option
+from headgate.compat.naming import covers, is_file, location, normal_path, option
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import had_data, judged_pairs
@@ -121,20 +122,40 @@ def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
 
 @rule("FIL006")
 def archive_without_a_place(c: Comparison) -> Iterator[Verdict]:
-    """To archive files that were read Spark needs to know where to, and refuses at the start."""
+    """To archive files that were read Spark needs a place where it can't find them again.
+
+    Without one, or with one whose first folders match the source's path, it refuses to start:
+    above the source is as wrong as within it.
+    """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         archives = (option(pair.after, "cleanSource") or "").lower() == "archive"
-        if archives and is_file(pair.after) and not option(pair.after, "sourceArchiveDir"):
-            yield Verdict(
-                outcome=Outcome.REFUSES,
-                where=pair.where,
-                before=option(pair.before, "cleanSource"),
-                after="archive",
-                because="cleanSource is archive, and sourceArchiveDir is not set.",
-                error_class="IllegalArgumentException",
-                remedy="Set sourceArchiveDir to a folder that the source's path does not match.",
-            )
+        if not archives or not is_file(pair.after):
+            continue
+        place, source = option(pair.after, "sourceArchiveDir"), location(pair.after)
+        if place and not (source and _meet(source, place)):
+            continue
+        yield Verdict(
+            outcome=Outcome.REFUSES,
+            where=pair.where,
+            before=option(pair.before, "sourceArchiveDir"),
+            after=place,
+            because=f"Files from {source} would be archived to {place}."
+            if place
+            else "cleanSource is archive, and sourceArchiveDir is not set.",
+            error_class="IllegalArgumentException",
+            remedy="Set sourceArchiveDir to a folder that the source's path does not match.",
+        )
+
+
+def _meet(source: str, archive: str) -> bool:
+    """Compare as many folders as both paths have, as Spark does; the source may be a pattern."""
+    pairs = zip(_folders(source), _folders(archive), strict=False)
+    return all(fnmatchcase(name, pattern) for pattern, name in pairs)
+
+
+def _folders(path: str) -> list[str]:
+    return [part for part in normal_path(path).split("/") if part]
 
 
 def _moved(c: Comparison) -> Iterator[SourcePair]:
