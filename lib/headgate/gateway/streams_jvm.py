@@ -40,7 +40,7 @@ MEMORY = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePe
 _STREAMS = "org/apache/kafka/streams/KafkaStreams.class"
 _LOGGING = re.compile(r"log4j-(?:api|core|slf4j-impl)-[^/]*\.jar$")
 _BROKERS = re.compile(r"KAFKA|BOOTSTRAP|BROKER|ZOOKEEPER|CONFLUENT|SCHEMA_?REGISTRY", re.IGNORECASE)
-_HELLO_S = 60.0
+_HELLO_S = 120.0
 # It logs every call to a JVM that has ended, which is how rehearsals end.
 logging.getLogger("py4j").setLevel(logging.CRITICAL)
 _WRAPPED = (
