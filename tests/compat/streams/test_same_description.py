@@ -75,6 +75,18 @@ def test_settings(which, before, after, outcome, rule, error, tmp_path):
     assert told[rule].error_class == error
 
 
+def test_the_question_asks_for_what_the_application_has(tmp_path):
+    serdes = {"default.value.serde": "a.B"}
+    asked = []
+    for at, (which, config) in enumerate(((STATELESS, {}), (COUNT, {}), (COUNT, serdes))):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        report = upgrade(folder, which[0], sides=(which[1],) * 2, config=(config, config))
+        asked += [f.question for f in report.findings if f.rule == "KST000"]
+    assert ["window" in q for q in asked] == [False, True, True]
+    assert ["that the code names" in q for q in asked] == [False, False, True]
+
+
 PARTITIONS = [
     # topology, the inputs' partitions before and after, settings, outcome, rule, error class
     (COUNT, {"in": 2}, {"in": 4}, {}, X, "KST030", STREAMS_EXCEPTION),

@@ -50,11 +50,26 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
         outcome=Outcome.UNKNOWN,
         because="The descriptions are equal.",
         where=Where(),
-        question="What does the new version change: serdes, the size, grace or kind of a window, "
-        "an aggregator or another function, a store's type or logging?" + swapped,
+        question=f"What does the new version change: {_unseen(c)}?" + swapped,
         remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the "
         "reason why the change is harmless.",
     )
+
+
+def _unseen(c: StreamsComparison) -> str:
+    """Return what may still differ, as far as the application has any of it."""
+    settled = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
+    serdes = "serdes that the code names" if settled else "serdes"
+    if all(s.is_global for s in c.new.stores):
+        return f"{serdes} of its inputs and outputs, or a function"
+    return (
+        f"{serdes}, the size, grace or kind of a window, an aggregator or another function, a "
+        "store's type or logging"
+    )
+
+
+def _is_serde(key: str) -> bool:
+    return key in ("default.key.serde", "default.value.serde")
 
 
 def _same_shape(old: StreamsApplication, new: StreamsApplication) -> bool:
