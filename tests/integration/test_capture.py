@@ -133,6 +133,19 @@ def test_the_pieces_are_one_version(business):
     assert not version.warnings
 
 
+def test_the_output_is_the_schema_that_spark_itself_has(business):
+    schema = json.loads((business / "capture.json").read_text())["output"]
+    assert [(f["name"], f["type"]) for f in schema["fields"]] == [
+        *(("k", "string"), ("v", "integer"), ("ts", "timestamp"), ("city", "string")),
+        *(("pk", "string"), ("paid", "integer"), ("w", "long")),
+    ]
+    version = read_version([str(business)])
+    assert [f.name for f in version.sink.schema.fields] == [f["name"] for f in schema["fields"]]
+    (parsed,) = version.parsed
+    assert (parsed.function, parsed.columns) == ("from_json", ("s0.value",))
+    assert [f.name for f in parsed.schema.fields] == ["k", "v", "ts"]
+
+
 def test_a_capture_that_hangs_is_ended(tmp_path):
     with pytest.raises(UnreachableError, match=r"did not end within 0.2 s"):
         capture_query("time:sleep", tmp_path, importable=[HERE], timeout_s=0.2)
