@@ -609,3 +609,19 @@ def test_an_archive_must_not_meet_the_source(source, archive, outcome):
     options = {"cleanSource": "archive", "sourceArchiveDir": archive}
     before, after = sources(files(0, source)), sources(files(0, source, options=options))
     assert compare(before, after).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome"),
+    [
+        ("sum((cast(s0.v as decimal(30,12)) * cast(s0.v as decimal(30,12))))", U),
+        ("sum(cast(s0.v as decimal(30,12)))", R),
+        ("sum((s0.v * s0.v))", R),
+    ],
+)
+def test_types_of_decimal_arithmetic_are_asked_about(function, outcome):
+    name = "spark.sql.decimalOperations.allowPrecisionLoss"
+    sides = [
+        version(aggregate(functions=(function,)), settings={name: v}) for v in ("true", "false")
+    ]
+    assert compare(*sides).outcome is outcome

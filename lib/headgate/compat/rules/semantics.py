@@ -26,6 +26,8 @@ _MEANING = (
     "spark.sql.charAsVarchar",
 )
 """How the names of such settings begin."""
+_DECIMALS = "spark.sql.decimalOperations."
+_ARITHMETIC = re.compile(r" [*/%+-] ")
 _TIME_PARSER = "spark.sql.legacy.timeParserPolicy"
 # DateTimeFormatterHelper refuses these letters, and SimpleDateFormat took them.
 _WEEK_LETTERS = frozenset("YWwu")
@@ -54,6 +56,9 @@ def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
         if key == _TIME_PARSER and (broken := _week_pattern(c, new)):
             yield _pattern_refused(old, new, broken)
             continue
+        if key.startswith(_DECIMALS) and (pair := _decimal_arithmetic(c)):
+            yield _types_may_differ(old, new, pair)
+            continue
         hit = next((p for p in c.operators if _is_computed(p)), None)
         yield Verdict(
             outcome=Outcome.UNKNOWN if hit else Outcome.RESUMES,
@@ -67,6 +72,30 @@ def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
             else None,
             remedy="Leave the setting as it was." if hit else "",
         )
+
+
+def _decimal_arithmetic(c: Comparison) -> OperatorPair | None:
+    """Return the operator whose state keeps results of arithmetic over decimals."""
+    for pair in c.operators:
+        told = (*(pair.after.keys or ()), *(pair.after.functions or ())) if pair.after else ()
+        if pair.before and any("decimal(" in e and _ARITHMETIC.search(e) for e in told):
+            return pair
+    return None
+
+
+def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=old,
+        after=new,
+        because="Precision and scale of what is computed from decimals follow this setting, and "
+        "so may the types of the state.",
+        question="Which state schema does the new version plan? `headgate capture "
+        "module:function` under the new setting tells.",
+        rollback=Rollback.UNKNOWN,
+        remedy="Leave the setting as it was.",
+    )
 
 
 def _week_pattern(c: Comparison, policy: str | None) -> OperatorPair | None:
