@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
-from headgate.compat.upstream import transforms
+from headgate.compat.upstream import is_stateless, meaning, visible
+from headgate.model.topology import Node, Topology
 from headgate.model.version import StatefulOperator, Version
 
 _TYPED = frozenset({"plan-json", "capture", "version"})
+_RESOLVED = frozenset({"project", "filter"})
+"""Steps whose details are resolved to source columns: their labels only name them."""
 
 
 def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
@@ -22,10 +26,24 @@ def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
         bool(c.before.topology.nodes)
         and _has_types(c.before)
         and _has_types(c.after)
-        and transforms(c.before.topology) == transforms(c.after.topology)
+        and _steps(c.before.topology) == _steps(c.after.topology)
         and _columns(c.before) == _columns(c.after)
         and _core(pair.before) == _core(pair.after)
     )
+
+
+def _steps(topology: Topology) -> Counter[tuple[Any, ...]]:
+    """Return what all stateless transforms do, whatever they call what they compute."""
+    return Counter(_step(n) for n in topology.nodes if is_stateless(n))
+
+
+def _step(node: Node) -> tuple[Any, ...]:
+    if node.operator not in _RESOLVED:
+        return meaning(node)
+    told = visible(node)
+    computed = told.pop("columns", None)
+    values = sorted(map(str, computed.values())) if isinstance(computed, dict) else computed
+    return (node.operator, repr(values), repr(sorted(told.items())))
 
 
 def _has_types(version: Version) -> bool:

@@ -56,8 +56,17 @@ def mutants(base: Base) -> Iterator[Mutant]:
     """Yield every changed plan as evidence, with the session's files beside it."""
     file, _ = base.forms["json"]
     for kind, what, nodes, allowed, told in changed_plans(base):
-        session = elsewhere(base.session) if kind == "source path" else base.session
+        session = _beside(kind, base.session)
         yield Mutant(f"json: {kind}", what, {**session, file: json.dumps(nodes)}, allowed, told)
+
+
+def _beside(kind: str, session: Files) -> Files:
+    """Return the session's files without what the changed plan contradicts."""
+    if kind == "source path":
+        return elsewhere(session)
+    if kind in ("union order", "union branch", "join sides"):
+        return {file: text for file, text in session.items() if file != "capture.json"}
+    return session
 
 
 def elsewhere(session: Files) -> Files:
