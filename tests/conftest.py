@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -52,7 +53,26 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from headgate.gateway.broker import running_broker
 
     with running_broker(tmp_path_factory.mktemp("kafka")) as address:
+        _wait_for_groups(address)
         yield address
+
+
+def _wait_for_groups(address: str, seconds: float = 120.0) -> None:
+    """Return once groups are served: their topic is made when somebody asks for the first."""
+    from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "none"})
+    deadline = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                consumer.committed([TopicPartition("none", 0)], timeout=5)
+                return
+            except KafkaException:
+                if time.monotonic() > deadline:
+                    raise
+    finally:
+        consumer.close()
 
 
 @pytest.fixture(scope="session")
@@ -111,8 +131,6 @@ def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any
     from confluent_kafka import Consumer
 
     def read(topic: str, count: int, *, seconds: float = 30.0, group: str = "") -> list[Any]:
-        import time
-
         config = {
             "bootstrap.servers": broker,
             "group.id": group or unique("reader"),
