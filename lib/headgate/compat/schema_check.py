@@ -66,6 +66,24 @@ def _type(stored: Any, planned: Any) -> Fit:
     return Fit.FITS if same_word(stored) == same_word(planned) else Fit.TYPE
 
 
+_INTEGERS = ("byte", "short", "integer", "long")
+
+
+def only_wider_integers(stored: Schema, planned: Schema) -> bool:
+    """Say whether all types that differ are integers that became wider, at the top level.
+
+    UnsafeRow keeps a narrow one in the lowest bytes of a word whose other bytes are zero: read as
+    a wider one it is the same number unless it is negative.
+    """
+    pairs = list(zip(stored.fields, planned.fields, strict=True))
+    types = [(same_word(s.type), same_word(p.type)) for s, p in pairs]
+    return all(
+        was == now
+        or (was in _INTEGERS and now in _INTEGERS and _INTEGERS.index(was) < _INTEGERS.index(now))
+        for was, now in types
+    )
+
+
 def same_word(kind: Any) -> Any:
     """Return a type's word as Spark's JSON has it; nested types and others as they are."""
     return _WORDS.get(kind, kind) if isinstance(kind, str) else kind

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.state import is_read
+from headgate.compat.state import check_is_off, is_read
 from headgate.model.version import OperatorKind
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
@@ -19,13 +19,15 @@ _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 def group_keys(c: Comparison) -> Iterator[Verdict]:
     """A group's state is found by the values of the grouping columns in their order.
 
-    Other columns of the same types pass the check, every look-up misses, and each group begins
-    anew.
+    Another number of them is refused. Other columns of the same types pass the check, every
+    look-up misses, and each group begins anew.
     """
     for pair in _groups(c):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
-        if old is not None and new is not None and old != new:
+        if old is not None and new is not None and len(old) != len(new) and not check_is_off(c):
+            yield _another_number(c, pair, old, new)
+        elif old is not None and new is not None and old != new:
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
@@ -38,6 +40,21 @@ def group_keys(c: Comparison) -> Iterator[Verdict]:
                 remedy=f"Group by the old columns in the old order. {_REPLAY}",
                 scenario="from-scratch",
             )
+
+
+def _another_number(
+    c: Comparison, pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...]
+) -> Verdict:
+    return Verdict(
+        outcome=Outcome.REFUSES,
+        where=pair.where,
+        before=list(old),
+        after=list(new),
+        because=f"It groups by {len(new)} columns, and state is stored by {len(old)}.",
+        error_class=c.spark.condition("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
+        remedy=f"Group by the old columns in the old order. {_REPLAY}",
+        scenario="from-scratch",
+    )
 
 
 @rule("GRP002")

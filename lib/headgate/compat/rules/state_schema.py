@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from headgate.compat.match import OperatorPair
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.schema_check import Fit, fit
+from headgate.compat.schema_check import Fit, fit, only_wider_integers
 from headgate.compat.state import KEY, VALUE, StorePair, check_is_off, store_pairs
 from headgate.compat.unchanged import unchanged_input
+from headgate.model.schema import Schema
 
 _DOC = "StateSchemaCompatibilityChecker, Spark 3.5-4.2"
 _NEW_CHECKPOINT = (
@@ -123,6 +124,8 @@ def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) 
 
 def _garbage(pair: OperatorPair, store: StorePair, part: str) -> Verdict:
     stored, planned = store.stored(part), store.planned(part)
+    if part == VALUE and stored and planned and only_wider_integers(stored, planned):
+        return _right_unless_negative(pair, store, stored, planned)
     return Verdict(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
@@ -132,6 +135,22 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> Verdict:
         because=f"The {part} of `{store.name}` has other types: stored bits are read as them.",
         remedy="Switch the state schema check on again. " + _NEW_CHECKPOINT,
         scenario="from-scratch",
+    )
+
+
+def _right_unless_negative(
+    pair: OperatorPair, store: StorePair, stored: Schema, planned: Schema
+) -> Verdict:
+    return Verdict(
+        outcome=Outcome.UNKNOWN,
+        where=pair.where,
+        before=stored.describe(),
+        after=planned.describe(),
+        because=f"The value of `{store.name}` has wider integers, and stored bits are read as "
+        "them: right for numbers from zero up, wrong for negative ones.",
+        question=f"Is any stored number in `{store.name}` negative? The state reader tells.",
+        rollback=Rollback.SAFE,
+        remedy="Switch the state schema check on again. " + _NEW_CHECKPOINT,
     )
 
 

@@ -147,7 +147,7 @@ def _message(java: Any) -> str:
     said = str(java.getMessage())
     if "Traceback (most recent call last)" in said:
         lines = [line for line in said.splitlines() if line.strip()]
-        said = next((ln for ln in reversed(lines) if not ln.startswith("SQLSTATE")), said)
+        said = next((ln for ln in reversed(lines) if not ln.strip().startswith("SQLSTATE")), said)
     return said[:400]
 
 
