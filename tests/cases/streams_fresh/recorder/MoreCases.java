@@ -277,6 +277,16 @@ final class MoreCases extends Parts {
         add("left_join_table_filter_in_front", "filter of the stream in front of a left join with an un-named toTable of a re-keyed stream",
             (b, p) -> out(in(b, p).leftJoin(in2(b, p).selectKey((k, v) -> k).toTable(Named.as("t")), BOTH), p), (b, p) -> out(in(b, p).filter((k, v) -> true).leftJoin(in2(b, p).selectKey((k, v) -> k).toTable(Named.as("t")), BOTH), p));
 
+        add("global_table_first_in_memory", "a global table declared in front of a table, all stores in memory", tableFirst, globalFirst).with("default.dsl.store", "in_memory");
+        add("global_table_first_streams", "streams protocol: a table -> a global table, each declared first", tableFirst, globalFirst).with("group.protocol", "streams");
+        add("global_table_first_exactly_once", "a table -> a global table, each declared first, exactly_once_v2", tableFirst, globalFirst).with("processing.guarantee", "exactly_once_v2");
+        add("processors_exchange_stores", "two processors of two inputs exchange their stores",
+            (b, p) -> { looks(b, p, "seen"); store(b, "seen2"); to(in2(b, p).process(() -> new Look("seen2"), Named.as("look2"), "seen2"), p + "side"); },
+            (b, p) -> { looks(b, p, "seen2"); store(b, "seen"); to(in2(b, p).process(() -> new Look("seen"), Named.as("look2"), "seen"), p + "side"); }).topic("side", 1);
+        add("cogroup_of_three_middle_removed", "the middle one of three inputs of an un-named cogroup removed",
+            (b, p) -> out(in(b, p).groupByKey().<String>cogroup(join()).cogroup(in2(b, p).groupByKey(), join()).cogroup(b.<String, String>stream(p + "in3").groupByKey(), join()).aggregate(() -> ""), p),
+            (b, p) -> out(in(b, p).groupByKey().<String>cogroup(join()).cogroup(b.<String, String>stream(p + "in3").groupByKey(), join()).aggregate(() -> ""), p)).topic("in3", 1);
+
         // Recorded last.
         add("key_select_in_front_unnamed", "selectKey put in front of an un-named count", unnamed, (b, p) -> out(in(b, p).selectKey((k, v) -> k).groupByKey().count(), p));
         add("wide_repartition_input_grown", "the input grows in front of repartition() with a number of its own",
