@@ -38,7 +38,8 @@ def measured() -> Iterator[Base]:
     """Yield the old versions of measured restarts, each query once."""
     seen = set()
     folders = [*CASES.glob("spark/*"), *CASES.glob("spark_fresh/*/*")]
-    for folder in sorted(f for f in folders if (f / "before" / "logical.json").exists()):
+    is_whole = [f for f in folders if (f / "outcome.json").exists()]
+    for folder in sorted(f for f in is_whole if (f / "before" / "logical.json").exists()):
         plan = json.loads((folder / "before" / "logical.json").read_text())
         shape = _shape(plan)
         if shape not in seen:
