@@ -189,6 +189,20 @@ def test_written_avro_that_the_registered_schema_misreads(diff):
     assert told(diff(new, old, toml, **{"order.avsc": FIRST})) == [("OUT007", Outcome.RESUMES)]
 
 
+def test_a_pipeline_that_reads_avro_with_the_schema_of_before(diff):
+    old, new = (to_topic(ID, writer="to_avro", declared=d) for d in (FIRST, SECOND))
+
+    def later(declared):
+        found = reading(function="from_avro", declared=declared)
+        return replace(found, sources=(kafka(topics=("out",)),))
+
+    report = diff(old, new, SPARK.format("later"), later=later(FIRST))
+    assert told(report) == [("DWN001", Outcome.SILENTLY_WRONG), ("OUT007", Outcome.RESUMES)]
+    assert "later reads value with the schema of before" in report.findings[0].why
+    report = diff(old, new, SPARK.format("later"), later=later(SECOND))
+    assert told(report) == [("OUT007", Outcome.RESUMES)]
+
+
 def test_a_registry_that_does_not_answer_is_a_warning_and_the_question_stays(diff):
     toml = '[schema_registry]\nurl = "http://127.0.0.1:1"\n'
     old, new = (reading(function="from_avro", declared=d) for d in (FIRST, SECOND))

@@ -65,7 +65,8 @@ def around(code: str, source: str) -> Callable[[Callable[..., Verdict]], AroundR
 @around("DWN001", _FROM_JSON)
 def reader_reads_it(change: OutputChange, reader: Reader, where: Where) -> Verdict:
     """A registered pipeline reads this field. Without it, or with another type, from_json and
-    get_json_object give null, and that query goes on without a word."""
+    get_json_object give null, from_avro takes other bytes for it or fails, and nothing tells that
+    query's owner."""
     return Verdict(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,

@@ -14,8 +14,10 @@ from headgate.compat.around import (
 )
 from headgate.compat.labels import labels_of
 from headgate.compat.naming import FILE_FORMATS, normal_path
-from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes
+from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes, same_place
+from headgate.compat.parsing import layout_of
 from headgate.compat.report import Finding, Report, Where
+from headgate.model.output import Parsed
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.schemas.reads import Certainty
 from headgate.usecases.context import Context
@@ -39,7 +41,8 @@ def with_surroundings(
     if context is None or not after.engine is before.engine is Engine.SPARK:
         return report
     seen = of_topics(context, before, after)
-    found = (*_readers(context, before, after), *seen.findings)
+    binary = _readers_of_bytes(context, before, after)
+    found = (*_readers(context, before, after), *binary, *seen.findings)
     if not found and not seen.answered and not seen.warnings:
         return report
     told = with_seen(report, found, (READING,) if seen.answered else ())
@@ -57,6 +60,34 @@ def _readers(context: Context, before: Version, after: Version) -> Iterator[Find
         yield from _of_topic(context, sink.target, changes, where)
     elif (sink.format or "").lower() in FILE_FORMATS:
         yield from _of_files(context, sink, changes, where)
+
+
+def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iterator[Finding]:
+    """Yield the pipelines that read Avro of the topic with another schema than it has now."""
+    old, new = before.sink, after.sink
+    if old is None or new is None or new.format != "kafka" or not same_place(old, new):
+        return
+    packed = {p.column: p for p in old.payloads}
+    where = Where(old.node, new.node)
+    for now in new.payloads:
+        was = packed.get(now.column)
+        if was is None or now.writer != "to_avro" or None in (was.declared, now.declared):
+            continue
+        layout = layout_of(now.declared or "")
+        if layout_of(was.declared or "") == layout:
+            continue
+        change = OutputChange(OutputChangeKind.TYPE, "", now.column, "Avro", "Avro of other fields")
+        for name, version in current_versions(context).items():
+            for parsed in _avro_of(version, new.target or "", now.column):
+                if parsed.declared is not None and layout_of(parsed.declared) != layout:
+                    said = f"{name} reads {now.column} with the schema of before."
+                    yield reader_reads_it.of(change, Reader(name, said, True), where)
+
+
+def _avro_of(version: Version, topic: str, column: str) -> Iterator[Parsed]:
+    """Yield what takes Avro out of a topic's column."""
+    places = {f"s{s.position}.{column}" for s in version.sources or () if topic in s.topics}
+    yield from (p for p in version.parsed if p.function == "from_avro" and places & set(p.columns))
 
 
 def _is_same(change: OutputChange) -> bool:
