@@ -16,10 +16,22 @@ from headgate.usecases.read_version import read_version
 
 FOLDER = Path(__file__).parents[1] / "cases" / "spark_fresh"
 CASES = sorted(
-    p.parent for group in ("first", "second") for p in FOLDER.glob(f"{group}/*/outcome.json")
+    p.parent
+    for group in ("first", "second", "third")
+    for p in FOLDER.glob(f"{group}/*/outcome.json")
 )
 
 KNOWN = {
+    "agg_correlation_turned": "Spark refused: sums of both columns, taken for each other, happened "
+    "to divide by zero. With other rows it runs, and is wrong: silently_wrong.",
+    "wm_on_another_column": "Spark resumed: nothing had been evicted. That the watermark had risen "
+    "is known, what was evicted is not: unknown.",
+    "conf_decimal_loss": "Spark refused: a product of decimals has another scale. Its type can't "
+    "be told without a capture under the new setting: unknown.",
+    "conf_null_order": "Spark resumed: size(NULL) comes otherwise, and no text was null. Whether a "
+    "setting changes a key's values is asked: unknown.",
+    "conf_time_zone_of_unix_time": "Spark resumed: seconds of a timestamp are the same in every "
+    "zone. The key's text does not say whether it is made of a text: unknown.",
     "conf_join_state_format": "Spark kept the pinned format 2 and resumed. A capture under the "
     "session's format 1 can't be planned at all, so there is nothing to judge: unknown.",
     "edge_json_field_key": "Spark resumed: get_json_object gives the same keys as the column. The "
@@ -27,6 +39,9 @@ KNOWN = {
     "static_join_replaced_by_lookup": "Spark resumed: the CASE gives what the table holds. What a "
     "table holds is in no plan; the verdict takes the CASE for other values.",
 }
+
+TOLD_BY_CAPTURES = {"conf_decimal_loss"}
+"""Of those, what is judged right by what a capture says besides."""
 
 
 def judge(case: Path) -> Report:
@@ -66,7 +81,7 @@ CAPTURED = pytest.param(judge_captured, id="captured", marks=pytest.mark.slow)
 def test_the_verdict_is_what_the_engine_did(case, form):
     report, known = form(case), truth(case)
     said = [(f.rule, f.outcome.word, f.error_class) for f in report.findings]
-    if case.name in KNOWN:
+    if case.name in KNOWN and not (form is judge_captured and case.name in TOLD_BY_CAPTURES):
         assert not is_right(report, known), f"no longer a miss, take it out of KNOWN: {said}"
     else:
         assert is_right(report, known), f"Spark: {known['outcome']} {known['error_class']}; {said}"

@@ -10,7 +10,7 @@ from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.timing import evicts_by_time, goes_by_time, output_mode
 from headgate.compat.upstream import is_drawn
-from headgate.model.version import Watermark
+from headgate.model.version import Version, Watermark
 
 _UNTOLD = "unknown"
 """What a logical plan's JSON makes of a delay."""
@@ -71,6 +71,9 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
                 after=new.column,
                 because="The event time is another expression, and no operator goes by it.",
             )
+        elif old.column != new.column and not _goes_by_time(c.after):
+            # For the operators that went by the old one it is as if there were none any more.
+            yield from (_removed(c, pair) for pair in c.operators if pair.kind is not None)
         elif old.column != new.column:
             yield Verdict(
                 outcome=Outcome.SILENTLY_WRONG,
@@ -86,7 +89,11 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
 
 def _counts(c: Comparison) -> bool:
     """Say whether an operator of either version drops rows, evicts or fires by the watermark."""
-    return any(goes_by_time(o, v.watermarks) for v in (c.before, c.after) for o in v.stateful or ())
+    return _goes_by_time(c.before) or _goes_by_time(c.after)
+
+
+def _goes_by_time(version: Version) -> bool:
+    return any(goes_by_time(o, version.watermarks) for o in version.stateful or ())
 
 
 def _time_not_known(old: Watermark, new: Watermark) -> Verdict:
