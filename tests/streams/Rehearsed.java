@@ -72,6 +72,9 @@ public class Rehearsed {
         p.put("application.id", args[1]);
         p.put("state.dir", args[2]);
         p.put("commit.interval.ms", "100");
+        // Kafka Streams does not leave its group when it stops: it is missed after this time.
+        p.put("session.timeout.ms", "6000");
+        p.put("heartbeat.interval.ms", "1000");
         KafkaStreams streams = new KafkaStreams(counts(), p);
         Runtime.getRuntime().addShutdownHook(new Thread(streams::close));
         streams.start();

@@ -9,6 +9,7 @@ told here: its members are None, never none. Kafka's Java client tells them (`ka
 
 from __future__ import annotations
 
+import time
 import warnings as python_warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 
-from headgate.gateway.kafka_errors import Deadline, gather
+from headgate.gateway.kafka_errors import TRANSIENT, Deadline, gather
 from headgate.gateway.kafka_topics import Warnings
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
+
+PAUSE = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,10 @@ def read_groups(
 ) -> dict[str, Group]:
     """Return the groups named `ids`, sorted: one describe call, offsets of all at once."""
     wanted = sorted(ids)
-    offsets, no_offsets = committed(admin, wanted, deadline)
     described, undescribed = _describe(admin, wanted, deadline)
+    ready = [i for i in wanted if i not in undescribed or not is_passing(undescribed[i])]
+    offsets, no_offsets = committed(admin, ready, deadline)
+    no_offsets |= {i: undescribed[i] for i in wanted if i not in ready}
     warnings.failed("Members", undescribed)
     warnings.failed("Committed offsets", no_offsets)
     return {i: group_from(i, listing, described.get(i), offsets.get(i, ())) for i in wanted}
@@ -77,6 +82,26 @@ def _describe(
     if not ids:
         return {}, {}
     return gather(admin.describe_consumer_groups(ids, request_timeout=deadline.left), deadline)
+
+
+def is_passing(error: Any) -> bool:
+    """Whether a coordinator is just being found or loads its groups.
+
+    Whoever asks it for offsets then brings librdkafka 2.16 down, and this process with it
+    (`rd_kafka_handle_OffsetFetch` tells a consumer group that an admin client has not).
+    """
+    return error.code() in TRANSIENT
+
+
+def wait_for_coordinator(admin: AdminClient, group: str, deadline: Deadline) -> Any:
+    """Return None once the group's coordinator answers, its error where it does not by then."""
+    while True:
+        _, failed = _describe(admin, [group], deadline)
+        if group not in failed or not is_passing(failed[group]):
+            return None
+        if deadline.left <= PAUSE:
+            return failed[group]
+        time.sleep(PAUSE)
 
 
 def committed(

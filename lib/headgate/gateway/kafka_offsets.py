@@ -38,6 +38,8 @@ def read_offsets(kafka: Kafka, group: str) -> dict[TopicPart, GroupOffset]:
     a share group has none of this kind.
     """
     deadline = kafka.deadline()
+    if error := kafka_groups.wait_for_coordinator(kafka.admin, group, deadline):
+        raise translate(error, kafka.bootstrap)
     found, failed = kafka_groups.committed(kafka.admin, [group], deadline)
     for error in failed.values():
         raise translate(error, kafka.bootstrap)
