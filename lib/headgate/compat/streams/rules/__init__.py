@@ -42,6 +42,7 @@ RULES: tuple[StreamsRule, ...] = (
     stores.store_name_changed,
     removals.suppression_removed,
     twins.twins_came_or_went,
+    twins.twins_exchanged_stores,
     removals.store_removed,
     derived.derived_table_kept,
     stores.store_added,

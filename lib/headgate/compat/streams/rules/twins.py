@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.compat.report import Outcome, StateEffect
+from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Verdict
 from headgate.compat.streams.flow import Flow
 from headgate.compat.streams.pairs import StorePair, twins
@@ -70,3 +70,25 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> Verdict
         else "Leave topology.optimization as it was.",
         scenario=None if gone else "from-scratch",
     )
+
+
+@streams_rule("KST008", "Topology#describe(); not measured")
+def twins_exchanged_stores(c: StreamsComparison) -> Iterator[Verdict]:
+    """The same operators stand where they stood, and the stores of two that do the same changed
+    places. Either their code changed places, and each keeps its state under its name, or the names
+    did, and each operator takes over the other's state."""
+    old, new = ({(p.topology, p.name): p for p in a.processors} for a in (c.old, c.new))
+    if old.keys() != new.keys() or any(old[k].successors != new[k].successors for k in old):
+        return
+    moved = {s for k in old if old[k].stores != new[k].stores for s in (*old[k].stores,)}
+    alike = {name for (_, name), found in twins(c.flow_before).items() if len(found) > 1}
+    exchanged = sorted(s for s in moved & alike if c.new.store(s) is not None)
+    if len(exchanged) > 1:
+        yield Verdict(
+            outcome=Outcome.UNKNOWN,
+            because=f"{' and '.join(exchanged)} changed places.",
+            question="Did the code of their operators change places, too, or do both compute the "
+            "same? If not, each takes over the other's state.",
+            rollback=Rollback.UNKNOWN,
+            remedy="Leave the stores' names with the operators that filled them.",
+        )
