@@ -181,7 +181,10 @@ def _part(node: ast.expr, module: ModuleType | None) -> str:
 
 
 def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
-    """Return a rule's function and the helpers of its module that it calls, however deep."""
+    """Return a rule's function and the helpers that it calls, however deep.
+
+    Helpers are of its module, or of one beside it that makes verdicts for several rules.
+    """
     module = inspect.getmodule(rule.check)
     assert module is not None
     defined = _defined(module)
@@ -198,7 +201,13 @@ def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
 @cache
 def _defined(module: ModuleType) -> dict[str, ast.FunctionDef]:
     tree = ast.parse(inspect.getsource(module))
-    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    own = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    beside = module.__name__.rpartition(".")[0]
+    if not beside.endswith(".rules"):
+        return own
+    used = {f.__module__ for f in vars(module).values() if inspect.isfunction(f)}
+    others = (sys.modules[m] for m in used if m.startswith(f"{beside}.") and m != module.__name__)
+    return {k: f for other in others for k, f in _defined(other).items()} | own
 
 
 def stale(current: dict[str, str]) -> list[str]:

@@ -43,6 +43,7 @@ NAMED = {"offset_log_version": 2, "pinned": {EVOLUTION: "true"}}
 TWO_FIELDS = aggregate(functions=("count(1)", "sum(s0.v)"), value=(COUNT, SUM))
 NOT_NULL = Field("k", "string", False)
 WINDOWED = aggregate(keys=("window(s0.ts)", "s0.k"), window=WINDOW, key=(K,))
+OTHER_TIME = Watermark(column="s0.other", delay="10 seconds")
 NAMELESS = replace(aggregate(), keys=None, functions=None)
 LIMIT = StatefulOperator(kind=OperatorKind.LIMIT, operator_id=0, node="limit")
 TWS = StatefulOperator(kind=OperatorKind.TRANSFORM_WITH_STATE, operator_id=0, node="tws")
@@ -316,7 +317,7 @@ CASES = {
     ),
     "WMK003": (
         version(WINDOWED, watermarks=(TIME,)),
-        version(WINDOWED, watermarks=(Watermark(column="s0.other", delay="10 seconds"),)),
+        version(replace(WINDOWED, keys=("window(s0.other)", "s0.k")), watermarks=(OTHER_TIME,)),
         W,
         version(WINDOWED, watermarks=(TIME,)),
     ),
@@ -625,3 +626,10 @@ def test_types_of_decimal_arithmetic_are_asked_about(function, outcome):
         version(aggregate(functions=(function,)), settings={name: v}) for v in ("true", "false")
     ]
     assert compare(*sides).outcome is outcome
+
+
+def test_a_watermark_that_no_operator_goes_by_is_as_good_as_none():
+    before, after = (version(WINDOWED, watermarks=(w,)) for w in (TIME, OTHER_TIME))
+    found = [(f.rule, f.outcome) for f in compare(before, after).findings]
+    assert ("WMK003", U) in found
+    assert W not in {outcome for _, outcome in found}
