@@ -21,6 +21,8 @@ _PIECES = ("formatted.txt", "logical.json", "conf.json", "progress.json", "check
 _OF_CODE = {"FUN001", "FUN002"}
 
 KNOWN = {
+    "gws_format_version": "Spark kept the pinned format 2. The session planned format 1, which "
+    "contradicts the plan's own schema, and the verdict asks for a capture that agrees with it.",
     "two_check_off_wider": "Spark resumed: no stored number is negative. The verdict asks whether "
     "one is, for only the state itself tells.",
     "twt_ttl_added_avro": "Spark ran a batch, and the Python worker failed on the value that "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from headgate.compat.join_stores import MATCHED, in_pinned_format
@@ -10,11 +10,12 @@ from headgate.compat.match import OperatorPair
 from headgate.compat.rule import Comparison
 from headgate.compat.schema_check import Fit, fit
 from headgate.compat.variables import is_internal
-from headgate.model.schema import Schema
+from headgate.model.schema import Field, Schema
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore
 
 _FORMATTED = (OperatorKind.AGGREGATE, OperatorKind.STREAM_JOIN)
 _ROWS = "keyWithIndexToValue"
+_GROUP_STATE, _DEADLINE = "groupState", "timeoutTimestamp"
 KEY, VALUE = "key", "value"
 SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 
@@ -65,10 +66,45 @@ def store_pairs(pair: OperatorPair) -> tuple[StorePair, ...]:
 
 def _in_their_format(pair: OperatorPair, after: StatefulOperator) -> tuple[StateStore, ...]:
     """Return the planned stores; those of a join under the names that the pinned format has."""
+    if pair.kind is OperatorKind.MAP_GROUPS and pair.before is not None:
+        return tuple(_groups_alike(pair.before.stores, store) for store in after.stores)
     if pair.kind is not OperatorKind.STREAM_JOIN or pair.before is None:
         return after.stores
     pinned = next((s.format for s in pair.before.stores if s.format), None)
     return in_pinned_format(after.stores, pinned)
+
+
+def _groups_alike(stored: tuple[StateStore, ...], planned: StateStore) -> StateStore:
+    """Return a planned state of groups in the stored one's format, which the offset log pins.
+
+    Format 2 keeps the state's fields in one struct, format 1 beside each other. How 1 keeps a
+    deadline is not measured: such a schema is not known.
+    """
+    old = next((s.value_schema for s in stored if s.store == planned.store), None)
+    new = planned.value_schema
+    if old is None or new is None or not old.fields or not new.fields:
+        return planned
+    nested, wanted = (s.fields[0].name == _GROUP_STATE for s in (new, old))
+    if nested == wanted:
+        return planned
+    if any(f.name == _DEADLINE for s in (old, new) for f in s.fields):
+        return replace(planned, value_schema=None)
+    return replace(planned, value_schema=_flat(new) if nested else _in_one_struct(new))
+
+
+def _in_one_struct(flat: Schema) -> Schema:
+    fields = [
+        {"name": f.name, "type": f.type, "nullable": f.nullable, "metadata": {}}
+        for f in flat.fields
+    ]
+    return Schema((Field(_GROUP_STATE, {"type": "struct", "fields": fields}, True),))
+
+
+def _flat(nested: Schema) -> Schema | None:
+    kind = nested.fields[0].type
+    if not isinstance(kind, dict):
+        return None
+    return Schema(tuple(Field(f["name"], f["type"], f.get("nullable")) for f in kind["fields"]))
 
 
 def in_format(store: StateStore, pinned: str) -> Schema | None:

@@ -72,7 +72,7 @@ def group_keys_not_known(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-@rule("GRP003", "layout of the state of flatMapGroupsWithState, Spark 4.2.0; not measured")
+@rule("GRP003")
 def timeout_clock(c: Comparison) -> Iterator[Verdict]:
     """A group's deadline is stored as one number, whatever clock it is meant for.
 

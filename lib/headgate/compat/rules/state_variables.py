@@ -143,6 +143,9 @@ def fields_exchanged(c: Comparison) -> Iterator[Verdict]:
                 continue
             for part in (KEY, VALUE):
                 yield from _exchanged(pair, store, part)
+    for pair in c.operators:
+        for store in store_pairs(pair) if pair.kind is OperatorKind.MAP_GROUPS else ():
+            yield from _exchanged(pair, store, VALUE)
 
 
 def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Verdict]:
