@@ -89,6 +89,9 @@ def _stores(played: Played, stage: Stage, directory: StateDirectory) -> Iterator
     after = {_store(name, directory): records for name, records in played.after.items()}
     new = {s.name for s in app.stores}
     for name in sorted(new | changelogs.keys() | directory.stores.keys()):
+        if name not in new | changelogs.keys() and directory.stores.get(name) == ("global",):
+            # A global table's store is made anew from its topic, which is still there.
+            continue
         was = changelogs.get(name)
         is_old = was is not None or name in directory.stores
         count, sample = counted(after[name]) if name in after else (None, ())
