@@ -24,24 +24,44 @@ files("file_max_age", "maxFileAge 7d -> 1s", {}, {"maxFileAge": "1s"})
 files("file_glob_added", "pathGlobFilter *.json added", {}, {"pathGlobFilter": "*.json"})
 files("file_recursive", "recursiveFileLookup added", {}, {"recursiveFileLookup": "true"})
 files("file_names_only", "fileNameOnly added, one folder", {}, {"fileNameOnly": "true"})
-files("file_names_only_two_folders", "fileNameOnly added, equal names in two folders",
-      {"name": "s*"}, {"name": "s*", "fileNameOnly": "true"}, files_tell=False,
-      then={"s2": THEN["src"]})  # fmt: skip
+files(
+    "file_names_only_two_folders",
+    "fileNameOnly added, equal names in two folders",
+    {"name": "s*"},
+    {"name": "s*", "fileNameOnly": "true"},
+    files_tell=False,
+    then={"s2": THEN["src"]},
+)
 files(
     "file_archive_nowhere", "cleanSource archive without a folder", {}, {"cleanSource": "archive"}
 )
 files("file_path_with_slash", "src -> src/", {"name": "src"}, {"name": "src/"})
-files("file_key_not_null_declared", "k string -> k string NOT NULL", {},
-      {"schema": SCHEMA.replace("k string", "k string NOT NULL")})  # fmt: skip
-files("file_key_not_null_forced_no_more", "NOT NULL kept -> made nullable",
-      {"schema": SCHEMA.replace("k string", "k string NOT NULL")}, {},
-      settings={"spark.sql.streaming.fileSource.schema.forceNullable": "false"})  # fmt: skip
-files("file_value_narrower", "v int -> v smallint under sum", {},
-      {"schema": SCHEMA.replace("v int", "v smallint")})  # fmt: skip
-files("file_value_renamed", "v int -> w int, read as v", {},
-      {"schema": SCHEMA + ", w int"})  # fmt: skip
-files("file_column_of_text", "v int -> v string under sum", {},
-      {"schema": SCHEMA.replace("v int", "v string")})  # fmt: skip
+files(
+    "file_key_not_null_declared",
+    "k string -> k string NOT NULL",
+    {},
+    {"schema": SCHEMA.replace("k string", "k string NOT NULL")},
+)
+files(
+    "file_key_not_null_forced_no_more",
+    "NOT NULL kept -> made nullable",
+    {"schema": SCHEMA.replace("k string", "k string NOT NULL")},
+    {},
+    settings={"spark.sql.streaming.fileSource.schema.forceNullable": "false"},
+)
+files(
+    "file_value_narrower",
+    "v int -> v smallint under sum",
+    {},
+    {"schema": SCHEMA.replace("v int", "v smallint")},
+)
+files("file_value_renamed", "v int -> w int, read as v", {}, {"schema": SCHEMA + ", w int"})
+files(
+    "file_column_of_text",
+    "v int -> v string under sum",
+    {},
+    {"schema": SCHEMA.replace("v int", "v string")},
+)
 files("file_column_case", "k, v -> K, V", {}, {"schema": "K string, V int, d string, ts timestamp"})
 files(
     "file_columns_by_other_name",
@@ -57,8 +77,12 @@ def by_bytes(p: Place) -> DataFrame:
 
 
 case("file_more_bytes_a_batch", "maxFilesPerTrigger 1 -> maxBytesPerTrigger", SUM, by_bytes)
-case("file_archive_in_source", "cleanSource archive into the source's folder", SUM,
-     lambda p: sums(p.read(cleanSource="archive", sourceArchiveDir=str(p.folder / "src"))))  # fmt: skip
+case(
+    "file_archive_in_source",
+    "cleanSource archive into the source's folder",
+    SUM,
+    lambda p: sums(p.read(cleanSource="archive", sourceArchiveDir=str(p.folder / "src"))),
+)
 
 
 def text(p: Place, **options: Any) -> DataFrame:
@@ -70,12 +94,25 @@ def text(p: Place, **options: Any) -> DataFrame:
 
 
 case("file_json_to_text", "json -> text and from_json", SUM, lambda p: sums(text(p)))
-case("evo_named_other_format", "a: json -> a: text (log v2)", named(("src", "a")),
-     lambda p: sums(text(p, named="a")), settings=NAMED)  # fmt: skip
-case("file_name_as_key", "groupBy(k) -> groupBy(_metadata.file_name)", SUM,
-     by("_metadata.file_name k", "sum(v) s", "count(*) n"))  # fmt: skip
-case("file_rows_by_file_size", "sum(v) -> sum(_metadata.file_size)", by("k", "sum(v) s"),
-     by("k", "sum(_metadata.file_size) s"))  # fmt: skip
+case(
+    "evo_named_other_format",
+    "a: json -> a: text (log v2)",
+    named(("src", "a")),
+    lambda p: sums(text(p, named="a")),
+    settings=NAMED,
+)
+case(
+    "file_name_as_key",
+    "groupBy(k) -> groupBy(_metadata.file_name)",
+    SUM,
+    by("_metadata.file_name k", "sum(v) s", "count(*) n"),
+)
+case(
+    "file_rows_by_file_size",
+    "sum(v) -> sum(_metadata.file_size)",
+    by("k", "sum(v) s"),
+    by("k", "sum(_metadata.file_size) s"),
+)
 
 
 def topic(name: str, number: str, change: str, old: Any, new: Any, **facts: Any) -> None:
@@ -91,22 +128,52 @@ ONE, TWO = {"subscribe": "{n}-one"}, {"subscribe": "{n}-one,{n}-two"}
 EACH = {"assign": '{"{n}-one":[0],"{n}-two":[0]}'}
 ALONE = {"assign": '{"{n}-one":[0]}'}
 topic("kafka_assign_fewer", "g1", "assign one:0, two:0 -> one:0", EACH, ALONE)
-topic("kafka_assign_fewer_leniently", "g2", "assign one:0, two:0 -> one:0, failOnDataLoss false",
-      EACH, {**ALONE, "failOnDataLoss": "false"})  # fmt: skip
+topic(
+    "kafka_assign_fewer_leniently",
+    "g2",
+    "assign one:0, two:0 -> one:0, failOnDataLoss false",
+    EACH,
+    {**ALONE, "failOnDataLoss": "false"},
+)
 topic("kafka_assign_more", "g3", "assign one:0 -> one:0, two:0", ALONE, EACH)
 topic("kafka_subscribe_to_assign_of_two", "g4", "subscribe one, two -> assign both", TWO, EACH)
-topic("kafka_pattern_wider", "g5", "pattern g5-one -> g5-.*, latest",
-      {"subscribePattern": "g5-one"}, {"subscribePattern": "g5-.*", "startingOffsets": "latest"})  # fmt: skip
+topic(
+    "kafka_pattern_wider",
+    "g5",
+    "pattern g5-one -> g5-.*, latest",
+    {"subscribePattern": "g5-one"},
+    {"subscribePattern": "g5-.*", "startingOffsets": "latest"},
+)
 topic("kafka_group_prefix", "g6", "groupIdPrefix added", ONE, {**ONE, "groupIdPrefix": "mine"})
 topic("kafka_group_id", "g7", "kafka.group.id added", ONE, {**ONE, "kafka.group.id": "mine"})
-topic("kafka_starting_timestamp", "g8", "earliest -> startingTimestamp", ONE,
-      {**ONE, "startingTimestamp": "1"})  # fmt: skip
-topic("kafka_least_offsets", "g9", "minOffsetsPerTrigger, maxTriggerDelay added", ONE,
-      {**ONE, "minOffsetsPerTrigger": "1000", "maxTriggerDelay": "1s"})  # fmt: skip
-topic("kafka_read_committed", "g10", "isolation level read_committed", ONE,
-      {**ONE, "kafka.isolation.level": "read_committed"})  # fmt: skip
-topic("kafka_list_turned", "g11", "subscribe one,two -> two,one", TWO,
-      {"subscribe": "{n}-two,{n}-one"})  # fmt: skip
+topic(
+    "kafka_starting_timestamp",
+    "g8",
+    "earliest -> startingTimestamp",
+    ONE,
+    {**ONE, "startingTimestamp": "1"},
+)
+topic(
+    "kafka_least_offsets",
+    "g9",
+    "minOffsetsPerTrigger, maxTriggerDelay added",
+    ONE,
+    {**ONE, "minOffsetsPerTrigger": "1000", "maxTriggerDelay": "1s"},
+)
+topic(
+    "kafka_read_committed",
+    "g10",
+    "isolation level read_committed",
+    ONE,
+    {**ONE, "kafka.isolation.level": "read_committed"},
+)
+topic(
+    "kafka_list_turned",
+    "g11",
+    "subscribe one,two -> two,one",
+    TWO,
+    {"subscribe": "{n}-two,{n}-one"},
+)
 
 
 def of_offset(name: str) -> Any:
@@ -118,8 +185,13 @@ def of_offset(name: str) -> Any:
     return build
 
 
-case("kafka_key_of_other_metadata", "groupBy(offset % 2) -> groupBy(partition % 2)",
-     of_offset("offset"), of_offset("partition"), **topics("g12"))  # fmt: skip
+case(
+    "kafka_key_of_other_metadata",
+    "groupBy(offset % 2) -> groupBy(partition % 2)",
+    of_offset("offset"),
+    of_offset("partition"),
+    **topics("g12"),
+)
 
 
 def made(**options: Any) -> Any:
@@ -142,5 +214,10 @@ case(
     made(numPartitions=3),
     **NONE,
 )
-case("rate_batch_later_start", "startTimestamp: a day later", made(),
-     made(startTimestamp=1_767_312_000_000), **NONE)  # fmt: skip
+case(
+    "rate_batch_later_start",
+    "startTimestamp: a day later",
+    made(),
+    made(startTimestamp=1_767_312_000_000),
+    **NONE,
+)

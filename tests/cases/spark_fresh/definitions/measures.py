@@ -17,8 +17,13 @@ def measure(name: str, old: str, new: str, keys: Any = "k", **facts: Any) -> Non
 
 def key(name: str, old: str, new: str, **facts: Any) -> None:
     """One key changes."""
-    case(name, f"groupBy({old}) -> groupBy({new})", by(f"{old} g", "sum(v) s"),
-         by(f"{new} g", "sum(v) s"), **facts)  # fmt: skip
+    case(
+        name,
+        f"groupBy({old}) -> groupBy({new})",
+        by(f"{old} g", "sum(v) s"),
+        by(f"{new} g", "sum(v) s"),
+        **facts,
+    )
 
 
 def statement(name: str, change: str, old: str, new: str, **facts: Any) -> None:
@@ -34,10 +39,14 @@ measure("agg_histogram_bins", "histogram_numeric(v, 5)", "histogram_numeric(v, 2
 measure(
     "agg_list_of_pairs_turned", "collect_list(struct(ts, v)).v", "collect_list(struct(v, ts)).v"
 )
-measure("agg_sketch_precision", "hll_sketch_estimate(hll_sketch_agg(d, 12))",
-        "hll_sketch_estimate(hll_sketch_agg(d, 10))")  # fmt: skip
-measure("agg_sketch_to_estimate", "hll_sketch_estimate(hll_sketch_agg(d))",
-        "approx_count_distinct(d)")  # fmt: skip
+measure(
+    "agg_sketch_precision",
+    "hll_sketch_estimate(hll_sketch_agg(d, 12))",
+    "hll_sketch_estimate(hll_sketch_agg(d, 10))",
+)
+measure(
+    "agg_sketch_to_estimate", "hll_sketch_estimate(hll_sketch_agg(d))", "approx_count_distinct(d)"
+)
 measure("agg_count_if_to_sum", "count_if(v > 4)", "sum(CASE WHEN v > 4 THEN 1 ELSE 0 END)")
 measure("agg_count_if_other_limit", "count_if(v > 4)", "count_if(v > 2)")
 measure("agg_any_value_to_first", "any_value(v)", "first(v)", mode="complete")
@@ -51,8 +60,9 @@ measure("agg_max_by_other_order", "max_by(v, d)", "max_by(v, k || d)", keys="len
 measure(
     "agg_sum_of_wider_decimal", "sum(cast(v as decimal(10,2)))", "sum(cast(v as decimal(20,2)))"
 )
-measure("agg_decimal_sum_to_average", "sum(cast(v as decimal(10,2)))",
-        "avg(cast(v as decimal(10,2)))")  # fmt: skip
+measure(
+    "agg_decimal_sum_to_average", "sum(cast(v as decimal(10,2)))", "avg(cast(v as decimal(10,2)))"
+)
 measure("agg_filter_to_case", "sum(v) FILTER (WHERE d = 'x')", "sum(CASE WHEN d = 'x' THEN v END)")
 measure("agg_collated_extreme", "max(d)", "max(d COLLATE UTF8_LCASE)")
 measure("agg_float_to_double", "sum(cast(v as float))", "sum(cast(v as double))")
@@ -86,14 +96,27 @@ def grouping(kind: str) -> Any:
     return f"SELECT k, d, sum(v) AS s FROM events GROUP BY {kind}"
 
 
-statement("agg_cube_to_rollup", "CUBE (k, d) -> ROLLUP (k, d)",
-          grouping("CUBE (k, d)"), grouping("ROLLUP (k, d)"))  # fmt: skip
-statement("agg_grouping_sets_reordered", "SETS ((k), (d)) -> ((d), (k))",
-          grouping("GROUPING SETS ((k), (d))"), grouping("GROUPING SETS ((d), (k))"))  # fmt: skip
-statement("agg_sql_ordinals_swapped", "SELECT k, d ... GROUP BY 1, 2 -> SELECT d, k ...",
-          grouping("1, 2"), "SELECT d, k, sum(v) AS s FROM events GROUP BY 1, 2")  # fmt: skip
-statement("agg_sql_group_by_all", "GROUP BY k, d -> GROUP BY ALL",
-          grouping("k, d"), grouping("ALL"))  # fmt: skip
+statement(
+    "agg_cube_to_rollup",
+    "CUBE (k, d) -> ROLLUP (k, d)",
+    grouping("CUBE (k, d)"),
+    grouping("ROLLUP (k, d)"),
+)
+statement(
+    "agg_grouping_sets_reordered",
+    "SETS ((k), (d)) -> ((d), (k))",
+    grouping("GROUPING SETS ((k), (d))"),
+    grouping("GROUPING SETS ((d), (k))"),
+)
+statement(
+    "agg_sql_ordinals_swapped",
+    "SELECT k, d ... GROUP BY 1, 2 -> SELECT d, k ...",
+    grouping("1, 2"),
+    "SELECT d, k, sum(v) AS s FROM events GROUP BY 1, 2",
+)
+statement(
+    "agg_sql_group_by_all", "GROUP BY k, d -> GROUP BY ALL", grouping("k, d"), grouping("ALL")
+)
 statement(
     "agg_sql_pivot_reordered",
     "PIVOT ... IN ('x', 'y') -> IN ('y', 'x')",
@@ -171,10 +194,16 @@ case(
     "agg_cached_table_joined_after",
     "aggregate -> joined with a table behind it",
     by("k", "sum(v) s"),
-    lambda p: by("k", "sum(v) s")(p).join(
-        p.spark.createDataFrame([("a", "A"), ("c", "C")], "k string, name string").cache(), "k", "left"
-    ).select("k", "s"),
-)  # fmt: skip
+    lambda p: (
+        by("k", "sum(v) s")(p)
+        .join(
+            p.spark.createDataFrame([("a", "A"), ("c", "C")], "k string, name string").cache(),
+            "k",
+            "left",
+        )
+        .select("k", "s")
+    ),
+)
 case(
     "agg_to_stateless",
     "groupBy(k).sum -> select(k, v)",

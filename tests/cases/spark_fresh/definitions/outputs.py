@@ -48,8 +48,13 @@ sink_topic(
 )
 sink_topic("sink_kafka_to_file", "h3", "topic -> parquet", files("parquet"), "h3-one")
 
-case("sink_file_more_partitions", "partitionBy(k) -> (k, d)", files("parquet", "out", "k"),
-     files("parquet", "out", "k", "d"), **PARQUET)  # fmt: skip
+case(
+    "sink_file_more_partitions",
+    "partitionBy(k) -> (k, d)",
+    files("parquet", "out", "k"),
+    files("parquet", "out", "k", "d"),
+    **PARQUET,
+)
 
 
 def of_expressions(*columns: str, **options: Any) -> Any:
@@ -60,19 +65,49 @@ def of_expressions(*columns: str, **options: Any) -> Any:
     return build
 
 
-case("sink_file_column_wider", "v int -> v bigint in parquet", of_expressions("k", "v"),
-     of_expressions("k", "cast(v as bigint) v"), **PARQUET)  # fmt: skip
-case("sink_file_column_renamed", "v -> amount in parquet", of_expressions("k", "v"),
-     of_expressions("k", "v AS amount"), **PARQUET)  # fmt: skip
-case("sink_file_column_dropped", "k, v, d -> k, v in parquet", of_expressions("k", "v", "d"),
-     of_expressions("k", "v"), **PARQUET)  # fmt: skip
-case("sink_file_column_to_text", "v int -> v string in parquet", of_expressions("k", "v"),
-     of_expressions("k", "cast(v as string) v"), **PARQUET)  # fmt: skip
-case("sink_file_fewer_records", "maxRecordsPerFile 1 added", of_expressions("k", "v"),
-     of_expressions("k", "v", maxRecordsPerFile=1), **PARQUET)  # fmt: skip
-case("sink_file_json_to_csv", "json out -> csv out, the same folder",
-     lambda p: files("json")(p), lambda p: files("csv")(p), mode="append",
-     reader=table_of("json"))  # fmt: skip
+case(
+    "sink_file_column_wider",
+    "v int -> v bigint in parquet",
+    of_expressions("k", "v"),
+    of_expressions("k", "cast(v as bigint) v"),
+    **PARQUET,
+)
+case(
+    "sink_file_column_renamed",
+    "v -> amount in parquet",
+    of_expressions("k", "v"),
+    of_expressions("k", "v AS amount"),
+    **PARQUET,
+)
+case(
+    "sink_file_column_dropped",
+    "k, v, d -> k, v in parquet",
+    of_expressions("k", "v", "d"),
+    of_expressions("k", "v"),
+    **PARQUET,
+)
+case(
+    "sink_file_column_to_text",
+    "v int -> v string in parquet",
+    of_expressions("k", "v"),
+    of_expressions("k", "cast(v as string) v"),
+    **PARQUET,
+)
+case(
+    "sink_file_fewer_records",
+    "maxRecordsPerFile 1 added",
+    of_expressions("k", "v"),
+    of_expressions("k", "v", maxRecordsPerFile=1),
+    **PARQUET,
+)
+case(
+    "sink_file_json_to_csv",
+    "json out -> csv out, the same folder",
+    lambda p: files("json")(p),
+    lambda p: files("csv")(p),
+    mode="append",
+    reader=table_of("json"),
+)
 
 
 def windows_to(form: str) -> Any:
@@ -83,10 +118,20 @@ def windows_to(form: str) -> Any:
     return build
 
 
-case("mode_file_append_to_update", "append -> update into parquet", windows_to("parquet"),
-     windows_to("parquet"), **{**PARQUET, "new_mode": "update", "first": CLOSED})  # fmt: skip
-case("mode_file_append_to_complete", "append -> complete into parquet", windows_to("parquet"),
-     windows_to("parquet"), **{**PARQUET, "new_mode": "complete", "first": CLOSED})  # fmt: skip
+case(
+    "mode_file_append_to_update",
+    "append -> update into parquet",
+    windows_to("parquet"),
+    windows_to("parquet"),
+    **{**PARQUET, "new_mode": "update", "first": CLOSED},
+)
+case(
+    "mode_file_append_to_complete",
+    "append -> complete into parquet",
+    windows_to("parquet"),
+    windows_to("parquet"),
+    **{**PARQUET, "new_mode": "complete", "first": CLOSED},
+)
 
 
 def by_row(p: Place) -> Any:
@@ -113,5 +158,11 @@ def per_batch(p: Place) -> Any:
     return p.read().select("k", "v").writeStream.foreachBatch(keep)
 
 
-case("sink_foreach_batch_to_foreach", "foreachBatch -> foreach", per_batch, by_row, mode="append",
-     reader=lambda p: p.spark.read.schema("k string, v int").json(str(p.out)))  # fmt: skip
+case(
+    "sink_foreach_batch_to_foreach",
+    "foreachBatch -> foreach",
+    per_batch,
+    by_row,
+    mode="append",
+    reader=lambda p: p.spark.read.schema("k string, v int").json(str(p.out)),
+)

@@ -23,18 +23,46 @@ RANGE = "rts BETWEEN lts AND lts + interval 10 seconds"
 on("join_key_removed", "lk = rk, ld = rd -> lk = rk", f"lk = rk AND ld = rd AND {RANGE}", NEAR)
 on("join_key_null_safe", "lk = rk -> lk <=> rk", NEAR, f"lk <=> rk AND {RANGE}")
 on("join_left_condition_on_left", "left: ... -> ... AND lv > 1", NEAR, f"{NEAR} AND lv > 1", "left")
-on("join_range_in_other_unit", "10 seconds -> 10000 milliseconds", NEAR,
-   "lk = rk AND rts BETWEEN lts AND lts + interval 10000 milliseconds", "left")  # fmt: skip
-on("join_range_strict", "BETWEEN -> > and <", NEAR,
-   "lk = rk AND rts > lts AND rts < lts + interval 10 seconds", "left")  # fmt: skip
-on("join_range_shifted", "[lts, lts + 10 s] -> [lts - 5 s, lts + 10 s]", NEAR,
-   "lk = rk AND rts BETWEEN lts - interval 5 seconds AND lts + interval 10 seconds", "left")  # fmt: skip
-on("join_condition_turned", "lk = rk -> rk = lk", NEAR,
-   "rk = lk AND lts <= rts AND lts + interval 10 seconds >= rts")  # fmt: skip
-on("join_second_key_of_values", "lk = rk, ld = rd -> lk = rk, lv = rv",
-   f"lk = rk AND ld = rd AND {RANGE}", f"lk = rk AND lv = rv AND {RANGE}")  # fmt: skip
-case("join_left_to_anti", "left -> left anti", joined("left", columns="lk lv"),
-     joined("leftanti", columns="lk lv"), **SIDES)  # fmt: skip
+on(
+    "join_range_in_other_unit",
+    "10 seconds -> 10000 milliseconds",
+    NEAR,
+    "lk = rk AND rts BETWEEN lts AND lts + interval 10000 milliseconds",
+    "left",
+)
+on(
+    "join_range_strict",
+    "BETWEEN -> > and <",
+    NEAR,
+    "lk = rk AND rts > lts AND rts < lts + interval 10 seconds",
+    "left",
+)
+on(
+    "join_range_shifted",
+    "[lts, lts + 10 s] -> [lts - 5 s, lts + 10 s]",
+    NEAR,
+    "lk = rk AND rts BETWEEN lts - interval 5 seconds AND lts + interval 10 seconds",
+    "left",
+)
+on(
+    "join_condition_turned",
+    "lk = rk -> rk = lk",
+    NEAR,
+    "rk = lk AND lts <= rts AND lts + interval 10 seconds >= rts",
+)
+on(
+    "join_second_key_of_values",
+    "lk = rk, ld = rd -> lk = rk, lv = rv",
+    f"lk = rk AND ld = rd AND {RANGE}",
+    f"lk = rk AND lv = rv AND {RANGE}",
+)
+case(
+    "join_left_to_anti",
+    "left -> left anti",
+    joined("left", columns="lk lv"),
+    joined("leftanti", columns="lk lv"),
+    **SIDES,
+)
 case("join_full_to_inner", "full -> inner", joined("full"), joined("inner"), **SIDES)
 case("join_right_to_full", "right -> full", joined("right"), joined("full"), **SIDES)
 
@@ -62,8 +90,13 @@ def value_filled(p: Place) -> DataFrame:
 
 
 case("join_value_filled", "lv -> coalesce(lv, 0) before the join", joined(), value_filled, **SIDES)
-case("join_value_filled_no_more", "coalesce(lv, 0) -> lv before the join",
-     value_filled, joined(), **SIDES)  # fmt: skip
+case(
+    "join_value_filled_no_more",
+    "coalesce(lv, 0) -> lv before the join",
+    value_filled,
+    joined(),
+    **SIDES,
+)
 
 
 def of_windows(size: str) -> Any:
@@ -75,8 +108,13 @@ def of_windows(size: str) -> Any:
     return build
 
 
-case("join_of_windows_size", "windows of 10 s -> of 20 s are equal",
-     of_windows("10 seconds"), of_windows("20 seconds"), **PARTNERS)  # fmt: skip
+case(
+    "join_of_windows_size",
+    "windows of 10 s -> of 20 s are equal",
+    of_windows("10 seconds"),
+    of_windows("20 seconds"),
+    **PARTNERS,
+)
 case(
     "join_range_to_windows", "a range -> equal windows", joined(), of_windows("10 seconds"), **SIDES
 )
@@ -88,10 +126,12 @@ def with_itself(first: str, second: str) -> Any:
     def build(p: Place) -> DataFrame:
         names = "k AS {0}k", "v AS {0}v", "ts AS {0}ts"
         sides = [
-            p.read().where(rows).selectExpr(*(n.format(s) for n in names))
+            p.read()
+            .where(rows)
+            .selectExpr(*(n.format(s) for n in names))
             .withWatermark(f"{s}ts", "10 seconds")
             for rows, s in ((first, "l"), (second, "r"))
-        ]  # fmt: skip
+        ]
         near = "lk = rk AND rts BETWEEN lts AND lts + interval 10 seconds"
         return sides[0].join(sides[1], F.expr(near)).select("lk", "lv", "rv")
 
@@ -133,10 +173,20 @@ case(
     first={**SIDES["first"], "src3": [[("a", 7, "x", "2026-01-01T00:00:13Z")]]},
     then={**SIDES["then"], "src3": [[("c", 8, "x", "2026-01-01T00:00:17Z")]]},
 )
-case("mode_join_append_to_update", "append -> update, inner join",
-     joined(), joined(), **{**SIDES, "new_mode": "update"})  # fmt: skip
-case("mode_left_join_append_to_update", "append -> update, left join",
-     joined("left"), joined("left"), **{**SIDES, "new_mode": "update"})  # fmt: skip
+case(
+    "mode_join_append_to_update",
+    "append -> update, inner join",
+    joined(),
+    joined(),
+    **{**SIDES, "new_mode": "update"},
+)
+case(
+    "mode_left_join_append_to_update",
+    "append -> update, left join",
+    joined("left"),
+    joined("left"),
+    **{**SIDES, "new_mode": "update"},
+)
 
 
 def join_then_once(key: str) -> Any:
@@ -147,8 +197,13 @@ def join_then_once(key: str) -> Any:
     return build
 
 
-case("chain_join_then_dedup_column", "join, dropDuplicates(ld, lts) -> (rd, lts)",
-     join_then_once("ld"), join_then_once("rd"), **PARTNERS)  # fmt: skip
+case(
+    "chain_join_then_dedup_column",
+    "join, dropDuplicates(ld, lts) -> (rd, lts)",
+    join_then_once("ld"),
+    join_then_once("rd"),
+    **PARTNERS,
+)
 
 
 def once_then_join(*keys: str) -> Any:
@@ -160,10 +215,20 @@ def once_then_join(*keys: str) -> Any:
     return build
 
 
-case("chain_dedup_before_join_removed", "dropDuplicates(lk, lts), join -> join",
-     once_then_join("lk", "lts"), once_then_join(), **PARTNERS)  # fmt: skip
-case("chain_dedup_before_join_column", "dropDuplicates(lk, lts) -> (ld, lts), join",
-     once_then_join("lk", "lts"), once_then_join("ld", "lts"), **PARTNERS)  # fmt: skip
+case(
+    "chain_dedup_before_join_removed",
+    "dropDuplicates(lk, lts), join -> join",
+    once_then_join("lk", "lts"),
+    once_then_join(),
+    **PARTNERS,
+)
+case(
+    "chain_dedup_before_join_column",
+    "dropDuplicates(lk, lts) -> (ld, lts), join",
+    once_then_join("lk", "lts"),
+    once_then_join("ld", "lts"),
+    **PARTNERS,
+)
 
 
 def aggregates_joined(one: str, two: str, size: str = "10 seconds") -> Any:
@@ -179,13 +244,27 @@ def aggregates_joined(one: str, two: str, size: str = "10 seconds") -> Any:
 
 
 BOTH: Any = {"first": BOTH_FIRST, "then": BOTH_THEN, "mode": "append"}
-case("chain_joined_windows_measure", "windows joined: min, sum -> max, sum",
-     aggregates_joined("min(v)", "sum(v)"), aggregates_joined("max(v)", "sum(v)"), **BOTH)  # fmt: skip
-case("chain_joined_windows_turned", "windows joined: sum, max -> max, sum",
-     aggregates_joined("min(v)", "max(v)"), aggregates_joined("max(v)", "min(v)"), **BOTH)  # fmt: skip
-case("chain_joined_windows_size", "windows joined: 10 s -> 20 s",
-     aggregates_joined("min(v)", "max(v)"),
-     aggregates_joined("min(v)", "max(v)", "20 seconds"), **BOTH)  # fmt: skip
+case(
+    "chain_joined_windows_measure",
+    "windows joined: min, sum -> max, sum",
+    aggregates_joined("min(v)", "sum(v)"),
+    aggregates_joined("max(v)", "sum(v)"),
+    **BOTH,
+)
+case(
+    "chain_joined_windows_turned",
+    "windows joined: sum, max -> max, sum",
+    aggregates_joined("min(v)", "max(v)"),
+    aggregates_joined("max(v)", "min(v)"),
+    **BOTH,
+)
+case(
+    "chain_joined_windows_size",
+    "windows joined: 10 s -> 20 s",
+    aggregates_joined("min(v)", "max(v)"),
+    aggregates_joined("min(v)", "max(v)", "20 seconds"),
+    **BOTH,
+)
 
 
 def union_of_aggregates(*folders: str) -> Any:
@@ -200,10 +279,20 @@ def union_of_aggregates(*folders: str) -> Any:
     return build
 
 
-case("chain_union_of_windows_swapped", "windows of src union windows of src2 -> turned",
-     union_of_aggregates("src", "src2"), union_of_aggregates("src2", "src"), **BOTH)  # fmt: skip
-case("chain_union_of_windows_one_removed", "windows of src union of src2 -> of src",
-     union_of_aggregates("src", "src2"), union_of_aggregates("src"), **BOTH)  # fmt: skip
+case(
+    "chain_union_of_windows_swapped",
+    "windows of src union windows of src2 -> turned",
+    union_of_aggregates("src", "src2"),
+    union_of_aggregates("src2", "src"),
+    **BOTH,
+)
+case(
+    "chain_union_of_windows_one_removed",
+    "windows of src union of src2 -> of src",
+    union_of_aggregates("src", "src2"),
+    union_of_aggregates("src"),
+    **BOTH,
+)
 
 THREE: Any = {
     "first": {**BOTH_FIRST, "src3": [[("z", 1, "z", "2026-01-01T00:00:01Z")]]},
@@ -220,15 +309,23 @@ def flat(p: Place) -> DataFrame:
 
 
 case("union_nested_otherwise", "(a + b) + c -> a + (b + c)", flat, nested, **THREE)
-case("union_nested_and_turned", "(a + b) + c -> c + (a + b)", flat,
-     lambda p: grouped(p.read("src3").union(p.read().union(p.read("src2"))), "k", "sum(v) s"),
-     **THREE)  # fmt: skip
-case("union_columns_turned", "src union src2 -> src2 with k and d exchanged",
-     lambda p: grouped(p.read().union(p.read("src2")), "k", "sum(v) s"),
-     lambda p: grouped(
-         p.read().union(p.read("src2").selectExpr("d", "v", "k", "ts")), "k", "sum(v) s"
-     ),
-     first=BOTH_FIRST, then=BOTH_THEN)  # fmt: skip
+case(
+    "union_nested_and_turned",
+    "(a + b) + c -> c + (a + b)",
+    flat,
+    lambda p: grouped(p.read("src3").union(p.read().union(p.read("src2"))), "k", "sum(v) s"),
+    **THREE,
+)
+case(
+    "union_columns_turned",
+    "src union src2 -> src2 with k and d exchanged",
+    lambda p: grouped(p.read().union(p.read("src2")), "k", "sum(v) s"),
+    lambda p: grouped(
+        p.read().union(p.read("src2").selectExpr("d", "v", "k", "ts")), "k", "sum(v) s"
+    ),
+    first=BOTH_FIRST,
+    then=BOTH_THEN,
+)
 
 
 def enriched(kind: str, column: str = "d", hint: str = "") -> Any:
@@ -240,23 +337,44 @@ def enriched(kind: str, column: str = "d", hint: str = "") -> Any:
     return build
 
 
-case("static_join_hint", "join with a table -> broadcast hint", enriched("left"),
-     enriched("left", hint="broadcast"), **STATIC)  # fmt: skip
-case("static_join_other_column", "key: the table's d -> its v as text", enriched("left"),
-     enriched("left", "cast(v as string)"), **STATIC)  # fmt: skip
+case(
+    "static_join_hint",
+    "join with a table -> broadcast hint",
+    enriched("left"),
+    enriched("left", hint="broadcast"),
+    **STATIC,
+)
+case(
+    "static_join_other_column",
+    "key: the table's d -> its v as text",
+    enriched("left"),
+    enriched("left", "cast(v as string)"),
+    **STATIC,
+)
 
 
 def known(kind: str) -> Any:
     return lambda p: grouped(p.read().join(p.static().select("k"), "k", kind), "k", "sum(v) s")
 
 
-case("static_join_semi_to_anti", "left semi -> left anti with a table, then sum",
-     known("leftsemi"), known("leftanti"), **STATIC)  # fmt: skip
-case("static_join_to_right_side", "stream left join table -> table right join stream",
-     enriched("left"),
-     lambda p: grouped(
-         p.static().selectExpr("k", "d AS town").join(p.read(), "k", "right"), ["k", "town"], "sum(v) s"
-     ), **STATIC)  # fmt: skip
+case(
+    "static_join_semi_to_anti",
+    "left semi -> left anti with a table, then sum",
+    known("leftsemi"),
+    known("leftanti"),
+    **STATIC,
+)
+case(
+    "static_join_to_right_side",
+    "stream left join table -> table right join stream",
+    enriched("left"),
+    lambda p: grouped(
+        p.static().selectExpr("k", "d AS town").join(p.read(), "k", "right"),
+        ["k", "town"],
+        "sum(v) s",
+    ),
+    **STATIC,
+)
 case(
     "static_join_full_refused",
     "left -> full with a table",
@@ -271,13 +389,32 @@ case(
     joined(columns="lk lv"),
     **SIDES,
 )
-case("sl_to_dedup", "stateless -> dropDuplicates(k)", lambda p: p.read().select("k", "v"),
-     lambda p: p.read().select("k", "v").dropDuplicates(["k"]), mode="append",
-     first=FIRST, then=THEN)  # fmt: skip
-case("sl_to_limit", "stateless -> limit 4", lambda p: p.read().select("k", "v"),
-     lambda p: p.read().select("k", "v").limit(4), mode="append")  # fmt: skip
-case("sl_filter_and_column", "select(k, v) -> where v > 2, select(k, v * 2)",
-     lambda p: p.read().select("k", "v"),
-     lambda p: p.read().where("v > 2").selectExpr("k", "v * 2 AS v"), mode="append")  # fmt: skip
-case("chain_aggregate_then_dedup", "aggregate -> dropDuplicates, then aggregate",
-     by("k", "sum(v) s"), lambda p: grouped(p.read().dropDuplicates(["k", "v"]), "k", "sum(v) s"))  # fmt: skip
+case(
+    "sl_to_dedup",
+    "stateless -> dropDuplicates(k)",
+    lambda p: p.read().select("k", "v"),
+    lambda p: p.read().select("k", "v").dropDuplicates(["k"]),
+    mode="append",
+    first=FIRST,
+    then=THEN,
+)
+case(
+    "sl_to_limit",
+    "stateless -> limit 4",
+    lambda p: p.read().select("k", "v"),
+    lambda p: p.read().select("k", "v").limit(4),
+    mode="append",
+)
+case(
+    "sl_filter_and_column",
+    "select(k, v) -> where v > 2, select(k, v * 2)",
+    lambda p: p.read().select("k", "v"),
+    lambda p: p.read().where("v > 2").selectExpr("k", "v * 2 AS v"),
+    mode="append",
+)
+case(
+    "chain_aggregate_then_dedup",
+    "aggregate -> dropDuplicates, then aggregate",
+    by("k", "sum(v) s"),
+    lambda p: grouped(p.read().dropDuplicates(["k", "v"]), "k", "sum(v) s"),
+)

@@ -56,8 +56,13 @@ setting(
     "conf_constraints_off_aggregate", "spark.sql.constraintPropagation.enabled", "true", "false"
 )
 setting("conf_cost_based", "spark.sql.cbo.enabled", "false", "true", joined("left"), **SIDES)
-setting("conf_nested_pruning_off", "spark.sql.optimizer.nestedSchemaPruning.enabled", "true", "false",
-        by("struct(k, d).k g", "sum(v) s"))  # fmt: skip
+setting(
+    "conf_nested_pruning_off",
+    "spark.sql.optimizer.nestedSchemaPruning.enabled",
+    "true",
+    "false",
+    by("struct(k, d).k g", "sum(v) s"),
+)
 setting(
     "conf_changelog_off",
     STORE + "rocksdb.changelogCheckpointing.enabled",
@@ -65,8 +70,13 @@ setting(
     "false",
     also=ROCKSDB,
 )
-setting("conf_checkpoint_format_2", STORE + "checkpointFormatVersion", "1", "2",
-        also={**ROCKSDB, STORE + "rocksdb.changelogCheckpointing.enabled": "true"})  # fmt: skip
+setting(
+    "conf_checkpoint_format_2",
+    STORE + "checkpointFormatVersion",
+    "1",
+    "2",
+    also={**ROCKSDB, STORE + "rocksdb.changelogCheckpointing.enabled": "true"},
+)
 setting("conf_file_checksum_off", STREAMING + "checkpoint.fileChecksum.enabled", "true", "false")
 setting("conf_file_checksum_on", STREAMING + "checkpoint.fileChecksum.enabled", "false", "true")
 setting("conf_min_deltas", STORE + "minDeltasForSnapshot", "10", "1")
@@ -79,31 +89,76 @@ setting(
     also=ROCKSDB,
 )
 setting("conf_whole_stage_off", "spark.sql.codegen.wholeStage", "true", "false")
-setting("conf_time_zone_of_unix_time", "spark.sql.session.timeZone", "UTC", "Asia/Tokyo",
-        by("unix_timestamp(ts) div 60 m", "sum(v) s"))  # fmt: skip
-setting("conf_time_zone_of_date", "spark.sql.session.timeZone", "UTC", "Pacific/Kiritimati",
-        by("to_date(ts) m", "sum(v) s"))  # fmt: skip
-setting("conf_time_zone_of_measure", "spark.sql.session.timeZone", "UTC", "Asia/Tokyo",
-        by("k", "max(hour(ts)) s"))  # fmt: skip
-setting("conf_parser_policy", "spark.sql.legacy.timeParserPolicy", "CORRECTED", "LEGACY",
-        by("date_format(ts, 'yyyy-MM-dd HH') h", "sum(v) s"))  # fmt: skip
-setting("conf_parser_policy_week", "spark.sql.legacy.timeParserPolicy", "LEGACY", "CORRECTED",
-        by("date_format(ts, 'u') h", "sum(v) s"))  # fmt: skip
-setting("conf_decimal_loss", "spark.sql.decimalOperations.allowPrecisionLoss", "true", "false",
-        by("k", "sum(cast(v as decimal(30,12)) * cast(v as decimal(30,12))) s"))  # fmt: skip
+setting(
+    "conf_time_zone_of_unix_time",
+    "spark.sql.session.timeZone",
+    "UTC",
+    "Asia/Tokyo",
+    by("unix_timestamp(ts) div 60 m", "sum(v) s"),
+)
+setting(
+    "conf_time_zone_of_date",
+    "spark.sql.session.timeZone",
+    "UTC",
+    "Pacific/Kiritimati",
+    by("to_date(ts) m", "sum(v) s"),
+)
+setting(
+    "conf_time_zone_of_measure",
+    "spark.sql.session.timeZone",
+    "UTC",
+    "Asia/Tokyo",
+    by("k", "max(hour(ts)) s"),
+)
+setting(
+    "conf_parser_policy",
+    "spark.sql.legacy.timeParserPolicy",
+    "CORRECTED",
+    "LEGACY",
+    by("date_format(ts, 'yyyy-MM-dd HH') h", "sum(v) s"),
+)
+setting(
+    "conf_parser_policy_week",
+    "spark.sql.legacy.timeParserPolicy",
+    "LEGACY",
+    "CORRECTED",
+    by("date_format(ts, 'u') h", "sum(v) s"),
+)
+setting(
+    "conf_decimal_loss",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "true",
+    "false",
+    by("k", "sum(cast(v as decimal(30,12)) * cast(v as decimal(30,12))) s"),
+)
 setting(
     "conf_decimal_loss_unused", "spark.sql.decimalOperations.allowPrecisionLoss", "true", "false"
 )
-setting("conf_null_order", "spark.sql.legacy.sizeOfNull", "true", "false",
-        by("size(split(d, ',')) n", "sum(v) s"))  # fmt: skip
+setting(
+    "conf_null_order",
+    "spark.sql.legacy.sizeOfNull",
+    "true",
+    "false",
+    by("size(split(d, ',')) n", "sum(v) s"),
+)
 setting("conf_group_by_ordinal_off", "spark.sql.groupByOrdinal", "true", "false")
 setting("conf_upper_bounds_of_state", STORE + "maintenanceInterval", "60s", "5s")
 setting("conf_retained_batches", STREAMING + "minBatchesToRetain", "100", "2")
 setting("conf_metadata_cache_off", STREAMING + "metadataCache.enabled", "true", "false")
-setting("conf_file_manager", STREAMING + "checkpointFileManagerClass", None,
-        FILES + "FileSystemBasedCheckpointFileManager")  # fmt: skip
-setting("conf_correctness_check_off", STREAMING + "statefulOperator.checkCorrectness.enabled", "true", "false",
-        windowed(TEN, "k", "sum(v) s"), mode="append")  # fmt: skip
+setting(
+    "conf_file_manager",
+    STREAMING + "checkpointFileManagerClass",
+    None,
+    FILES + "FileSystemBasedCheckpointFileManager",
+)
+setting(
+    "conf_correctness_check_off",
+    STREAMING + "statefulOperator.checkCorrectness.enabled",
+    "true",
+    "false",
+    windowed(TEN, "k", "sum(v) s"),
+    mode="append",
+)
 setting("conf_stop_timeout", STREAMING + "stopTimeout", "0", "10s")
 setting(
     "conf_codec_lz4_to_zstd",

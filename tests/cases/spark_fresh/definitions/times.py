@@ -19,15 +19,25 @@ def window(name: str, change: str, old: str, new: str, **facts: Any) -> None:
     case(name, change, windowed(old, "k", "sum(v) s"), windowed(new, "k", "sum(v) s"), **facts)
 
 
-window("win_offset_of_a_whole_slide", "start 0 s -> start 10 s, of 10 s",
-       "window(ts, '10 seconds', '10 seconds', '0 seconds') w",
-       "window(ts, '10 seconds', '10 seconds', '10 seconds') w")  # fmt: skip
-window("win_sliding_longer", "20 s by 5 s -> 30 s by 5 s",
-       "window(ts, '20 seconds', '5 seconds') w", "window(ts, '30 seconds', '5 seconds') w")  # fmt: skip
-window("win_gap_of_rows_longer", "gap CASE ... 20 s -> CASE ... 30 s",
-       "session_window(ts, CASE WHEN v > 4 THEN '20 seconds' ELSE '5 seconds' END) w",
-       "session_window(ts, CASE WHEN v > 4 THEN '30 seconds' ELSE '5 seconds' END) w",
-       mode="append")  # fmt: skip
+window(
+    "win_offset_of_a_whole_slide",
+    "start 0 s -> start 10 s, of 10 s",
+    "window(ts, '10 seconds', '10 seconds', '0 seconds') w",
+    "window(ts, '10 seconds', '10 seconds', '10 seconds') w",
+)
+window(
+    "win_sliding_longer",
+    "20 s by 5 s -> 30 s by 5 s",
+    "window(ts, '20 seconds', '5 seconds') w",
+    "window(ts, '30 seconds', '5 seconds') w",
+)
+window(
+    "win_gap_of_rows_longer",
+    "gap CASE ... 20 s -> CASE ... 30 s",
+    "session_window(ts, CASE WHEN v > 4 THEN '20 seconds' ELSE '5 seconds' END) w",
+    "session_window(ts, CASE WHEN v > 4 THEN '30 seconds' ELSE '5 seconds' END) w",
+    mode="append",
+)
 case(
     "win_session_keys_exchanged",
     "session, k, d -> session, d, k",
@@ -85,10 +95,19 @@ def marked_twice(delay: str) -> Any:
     return build
 
 
-case("wm_on_another_column", "watermark on ts -> on seen, windows of ts",
-     marked_twice("ts"), marked_twice("seen"))  # fmt: skip
-case("wm_on_another_column_append", "watermark on ts -> on seen, windows of ts, append",
-     marked_twice("ts"), marked_twice("seen"), mode="append")  # fmt: skip
+case(
+    "wm_on_another_column",
+    "watermark on ts -> on seen, windows of ts",
+    marked_twice("ts"),
+    marked_twice("seen"),
+)
+case(
+    "wm_on_another_column_append",
+    "watermark on ts -> on seen, windows of ts, append",
+    marked_twice("ts"),
+    marked_twice("seen"),
+    mode="append",
+)
 
 
 def sessions_then_windows(gap: str) -> Any:
@@ -142,13 +161,27 @@ case(
     new_settings={"spark.sql.streaming.statefulOperator.allowMultiple": "false"},
 )
 
-case("dedup_within_to_plain", "dropDuplicatesWithinWatermark(k) -> dropDuplicates(k)",
-     once_within("k"), lambda p: p.marked().dropDuplicates(["k"]).select("k", "v", "d"),
-     mode="append")  # fmt: skip
-case("dedup_within_column_added", "dropDuplicatesWithinWatermark(k) -> (k, d)",
-     once_within("k"), once_within("k", "d"), mode="append")  # fmt: skip
-case("dedup_within_columns_swapped", "dropDuplicatesWithinWatermark(k, d) -> (d, k)",
-     once_within("k", "d"), once_within("d", "k"), mode="append")  # fmt: skip
+case(
+    "dedup_within_to_plain",
+    "dropDuplicatesWithinWatermark(k) -> dropDuplicates(k)",
+    once_within("k"),
+    lambda p: p.marked().dropDuplicates(["k"]).select("k", "v", "d"),
+    mode="append",
+)
+case(
+    "dedup_within_column_added",
+    "dropDuplicatesWithinWatermark(k) -> (k, d)",
+    once_within("k"),
+    once_within("k", "d"),
+    mode="append",
+)
+case(
+    "dedup_within_columns_swapped",
+    "dropDuplicatesWithinWatermark(k, d) -> (d, k)",
+    once_within("k", "d"),
+    once_within("d", "k"),
+    mode="append",
+)
 
 
 def renamed(p: Place) -> DataFrame:
@@ -199,10 +232,22 @@ case(
     ),
     mode="append",
 )
-case("mode_dedup_append_to_update", "append -> update, dropDuplicates",
-     once("k"), once("k"), mode="append", new_mode="update")  # fmt: skip
-case("mode_dedup_append_to_complete", "append -> complete, dropDuplicates",
-     once("k"), once("k"), mode="append", new_mode="complete")  # fmt: skip
+case(
+    "mode_dedup_append_to_update",
+    "append -> update, dropDuplicates",
+    once("k"),
+    once("k"),
+    mode="append",
+    new_mode="update",
+)
+case(
+    "mode_dedup_append_to_complete",
+    "append -> complete, dropDuplicates",
+    once("k"),
+    once("k"),
+    mode="append",
+    new_mode="complete",
+)
 
 
 def few(*steps: Any) -> Any:
@@ -215,10 +260,20 @@ def few(*steps: Any) -> Any:
     return build
 
 
-case("limit_filter_moved_behind", "where v > 1, limit 5 -> limit 5, where v > 1",
-     few("v > 1", 5), few(5, "v > 1"), mode="append")  # fmt: skip
-case("limit_offset_added", "limit 5 -> offset 1, limit 5",
-     few(5), lambda p: p.read().select("k", "v").offset(1).limit(5), mode="append")  # fmt: skip
+case(
+    "limit_filter_moved_behind",
+    "where v > 1, limit 5 -> limit 5, where v > 1",
+    few("v > 1", 5),
+    few(5, "v > 1"),
+    mode="append",
+)
+case(
+    "limit_offset_added",
+    "limit 5 -> offset 1, limit 5",
+    few(5),
+    lambda p: p.read().select("k", "v").offset(1).limit(5),
+    mode="append",
+)
 case("limit_twice", "limit 6 -> limit 9, limit 6", few(6), few(9, 6), mode="append")
 case(
     "limit_of_complete_changed",
