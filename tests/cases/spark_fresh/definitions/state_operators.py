@@ -186,7 +186,14 @@ changed(
     **ONE_BY_ONE,
 )
 # Settings.
-changed("two_encoding_to_avro", "unsaferow -> avro", kept(N), kept(N), new_settings=AVRO, **SEEN)
+changed(
+    "two_encoding_to_avro",
+    "unsaferow -> avro",
+    kept(N),
+    kept(N),
+    new_settings=AVRO,
+    files_tell=False,
+)
 changed(
     "two_encoding_from_avro",
     "avro -> unsaferow",
@@ -194,16 +201,16 @@ changed(
     kept(N),
     settings=AVRO,
     new_settings=ROCKSDB,
-    **SEEN,
+    files_tell=False,
 )
-changed("two_provider_hdfs", "RocksDB -> HDFS", kept(N), kept(N), new_settings={}, **SEEN)
+changed("two_provider_hdfs", "RocksDB -> HDFS", kept(N), kept(N), new_settings={}, files_tell=False)
 changed(
     "two_schema_version",
     "state schema version 3 -> 2",
     kept(N),
     kept(N),
     new_settings={**ROCKSDB, _S + "transformWithState.stateSchemaVersion": "2"},
-    **SEEN,
+    files_tell=False,
 )
 changed(
     "two_check_off_wider",
