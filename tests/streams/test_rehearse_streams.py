@@ -60,25 +60,18 @@ def files(folder: Path):
     return {f: (f.stat().st_mtime_ns, f.read_bytes()) for f in folder.rglob("*") if f.is_file()}
 
 
-def test_a_harmless_change_goes_on_with_the_old_state_and_touches_nothing(
-    rehearse, rehearsed_jar, old_run
-):
+def test_a_harmless_change_goes_on_with_the_old_state_and_touches_nothing(rehearse, old_run):
     was = on_the_cluster(old_run.address), files(old_run.state)
-    old = ["--before", "Rehearsed#counts", "--before-jar", str(rehearsed_jar)]
-    found = rehearse("Rehearsed#filtered", *old)
+    engine = rehearse("Rehearsed#filtered")["engine"]
     assert (on_the_cluster(old_run.address), files(old_run.state)) == was
-    engine = found["engine"]
     assert (engine["outcome"], engine["rows_in"], engine["rows_out"]) == ("resumes", 3, 3)
     # The old version had counted `a` twice and `b` once.
     rows = [(r["key"], r["value"]) for r in engine["rows"]]
     assert rows == [("a", "3"), ("c", "1"), ("b", "2")]
     store = {k: engine["state"][0][k] for k in ("store", "fate", "before", "after", "folders")}
     assert store == {"store": "counts", "fate": "kept", "before": 2, "after": 3, "folders": 1}
-    assert (engine["output"]["old"], engine["output"]["equal"]) == ("resumes", 3)
-    assert engine["output"]["only_before"] == engine["output"]["only_after"] == 0
     assert engine["directory"]["unchanged"] and engine["cluster"]["unchanged"]
     assert (engine["cluster"]["topics"], engine["cluster"]["offsets"]) == (3, 1)
-    assert (found["outcome"], found["agreement"]) == ("resumes", "agree")
 
 
 def test_a_store_that_nobody_reads_any_more_is_told(rehearse, rehearsed_jar):
@@ -88,6 +81,7 @@ def test_a_store_that_nobody_reads_any_more_is_told(rehearse, rehearsed_jar):
     assert engine["outcome"] == "resumes"
     fates = {s["store"]: (s["fate"], s["before"], s["after"]) for s in engine["state"]}
     assert fates == {"counts": ("lost", 2, None), "tallies": ("empty", None, 3)}
+    assert (engine["output"]["old"], engine["output"]["equal"]) == ("resumes", 1)
     assert [r["value"] for r in engine["output"]["sample_before"]] == ["3", "2"]
     assert [r["value"] for r in engine["output"]["sample_after"]] == ["1", "1"]
     assert (found["outcome"], found["agreement"]) == ("silently_wrong", "agree")
