@@ -34,9 +34,7 @@ def compare_streams(
     """
     c = _comparison(before, after, renames, cluster)
     found = sorted((f for rule in rules for f in rule.run(c)), key=lambda f: -f.outcome)
-    nodes = match_nodes(
-        before.topology, after.topology, _anchors(c), declared=(*renames.nodes, *_renamed(c))
-    )
+    nodes = match_nodes(before.topology, after.topology, _anchors(c), declared=renames.nodes)
     return Report(
         findings=tuple(found),
         changes=changes(before, after, nodes, renames.nodes),
@@ -71,14 +69,6 @@ def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
         old, new = c.flow_before.users(pair.before), c.flow_after.users(pair.after)
         if old and new:
             yield c.flow_before.nodes[old[0]].node, c.flow_after.nodes[new[0]].node
-
-
-def _renamed(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
-    """Yield the nodes of stores that only their names tell apart; what is declared comes first."""
-    for pair in c.stores:
-        was, now = pair.before, pair.after
-        if was and now and was.name != now.name and pair.certain and not pair.declared:
-            yield pair.where.before, pair.where.after
 
 
 def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:

@@ -48,15 +48,11 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class StorePair:
-    """Two stores of one meaning, or one that has no counterpart. `declared`: somebody said so.
-
-    `certain` where no other store of either version could be meant.
-    """
+    """Two stores of one meaning, or one that has no counterpart. `declared`: somebody said so."""
 
     before: StreamsStore | None
     after: StreamsStore | None
     declared: bool = False
-    certain: bool = True
 
     @property
     def where(self) -> Where:
@@ -128,10 +124,10 @@ def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[Store
             pairs.append(StorePair(left.pop(key), right.pop(target), declared=True))
     for key in [k for k, s in left.items() if k in right and not s.is_generated]:
         pairs.append(StorePair(left.pop(key), right.pop(key)))
-    for was, now, certain in _by_meaning(old, new, list(left.values()), list(right.values())):
+    for was, now in _by_meaning(old, new, list(left.values()), list(right.values())):
         left.pop((was.topology, was.name))
         right.pop((now.topology, now.name))
-        pairs.append(StorePair(was, now, certain=certain))
+        pairs.append(StorePair(was, now))
     pairs.extend(StorePair(s, None) for s in left.values())
     pairs.extend(StorePair(None, s) for s in right.values())
     return tuple(pairs)
@@ -142,10 +138,8 @@ _Placed = dict[int, tuple[StreamsStore, "Meaning"]]
 
 def _by_meaning(
     old: Flow, new: Flow, left: Sequence[StreamsStore], right: Sequence[StreamsStore]
-) -> Iterator[tuple[StreamsStore, StreamsStore, bool]]:
+) -> Iterator[tuple[StreamsStore, StreamsStore]]:
     """Yield pairs, the most alike first; of equally alike ones, those of one name first.
-
-    Along with each: whether it was the only choice.
 
     Stores that share all that a step looks at are found by it; only what is left over is compared
     one by one.
@@ -153,10 +147,10 @@ def _by_meaning(
     olds: _Placed = {i: (s, m) for i, s in enumerate(left) if (m := meaning(old, s))}
     news: _Placed = {i: (s, m) for i, s in enumerate(right) if (m := meaning(new, s))}
     for step in _STEPS:
-        for i, j, certain in list(_alike(olds, news, step)):
-            yield olds.pop(i)[0], news.pop(j)[0], certain
+        for i, j in list(_alike(olds, news, step)):
+            yield olds.pop(i)[0], news.pop(j)[0]
     for i, j in _scored(olds, news):
-        yield olds[i][0], news[j][0], False
+        yield olds[i][0], news[j][0]
 
 
 _STEPS: tuple[Callable[[Meaning], Hashable], ...] = (
@@ -169,11 +163,8 @@ _STEPS: tuple[Callable[[Meaning], Hashable], ...] = (
 
 def _alike(
     olds: _Placed, news: _Placed, step: Callable[[Meaning], Hashable]
-) -> Iterator[tuple[int, int, bool]]:
-    """Yield places of what a step takes for one: by name, then in the order of the numbers.
-
-    The last of three says whether there was but one on each side.
-    """
+) -> Iterator[tuple[int, int]]:
+    """Yield places of what a step takes for one: by name, then in the order of the numbers."""
     groups: dict[Hashable, tuple[list[int], list[int]]] = {}
     for side, placed in enumerate((olds, news)):
         for place, (_, what) in placed.items():
@@ -181,12 +172,10 @@ def _alike(
     for before, after in groups.values():
         names = {news[j][0].name: j for j in after}
         same = {i: j for i in before if (j := names.get(olds[i][0].name)) is not None}
-        yield from ((i, j, True) for i, j in same.items())
+        yield from same.items()
         taken = set(same.values())
         rest = [j for j in after if j not in taken]
-        alone = len(before) == len(after) == 1
-        left = (i for i in before if i not in same)
-        yield from ((i, j, alone) for i, j in zip(left, rest, strict=False))
+        yield from zip((i for i in before if i not in same), rest, strict=False)
 
 
 def _scored(olds: _Placed, news: _Placed) -> Iterator[tuple[int, int]]:

@@ -79,11 +79,13 @@ def room(key: str, other: str | None = None, *, lower: float = 0.0) -> tuple[flo
 
     Where that canvas was not seen yet, it is the `other` one, which is `lower` by so much.
     """
-    measured = st.session_state.get(_room_key(key))
-    if measured is None and other and (measured := st.session_state.get(_room_key(other))):
-        measured = measured[0], measured[1] + lower
-    width, height = measured or USUAL_ROOM
+    width, height = st.session_state.get(_room_key(key)) or _room_of(other, lower)
     return width - RIM[0], height - RIM[1]
+
+
+def _room_of(key: str | None, lower: float) -> tuple[float, float]:
+    measured = st.session_state.get(_room_key(key)) if key else None
+    return (measured[0], measured[1] + lower) if measured else USUAL_ROOM
 
 
 def _room_key(key: str) -> str:
