@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headgate.parse.spark.json_expression import column_list, expression, expressions
-from headgate.parse.spark.json_words import listed_fields, word
+from headgate.parse.spark.json_words import interface, listed_fields, word
 
 Node = Mapping[str, Any]
 Detail = Callable[[Node], str]
@@ -86,7 +86,8 @@ def _transform(node: Node) -> str:
     outputs = column_list(node["outputAttrs"])
     count = node.get("groupingAttributesLen", 0)
     words = f"{word(node.get('outputMode'))}, {word(node.get('timeMode'))}"
-    return f"{function}, {count}, {outputs}, {words}"
+    rows = interface(node["functionExpr"])
+    return ", ".join([function, str(count), outputs, words, *([rows] if rows else [])])
 
 
 def _expand(node: Node) -> str:

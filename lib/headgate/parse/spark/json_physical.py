@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.parse.spark.json_expression import column_list, expression, expressions
-from headgate.parse.spark.json_words import listed_fields, word
+from headgate.parse.spark.json_words import interface, listed_fields, word
 
 Node = Mapping[str, Any]
 _STATE = "state info [ ]"
@@ -134,7 +134,9 @@ def _typed_groups(node: Node) -> Said:
 def _transform(node: Node) -> Said:
     lists = column_list(node["groupingAttributes"]), column_list(node["output"])
     words = word(node.get("outputMode")), word(node.get("timeMode"))
-    return _line(expression(node["functionExpr"]), *lists, *words, _STATE)
+    rows = interface(node["functionExpr"])
+    said = (*words, rows) if rows else words
+    return _line(expression(node["functionExpr"]), *lists, *said, _STATE)
 
 
 def _generate(node: Node) -> Said:

@@ -16,3 +16,14 @@ def listed_fields(found: Any) -> str:
     """Return `StructField(n,long,true), ...` of a struct type."""
     fields = found.get("fields", []) if isinstance(found, dict) else []
     return ", ".join(f"StructField({f['name']},{f['type']},{f['nullable']})" for f in fields)
+
+
+# Spark's numbers of the kinds of Python functions (PythonEvalType): with and without initial state.
+_INTERFACES = {211: "pandas", 212: "pandas", 213: "python_row", 214: "python_row"}
+
+
+def interface(found: Any) -> str:
+    """Return how a state function gets its rows, as a plan's text says it; empty if not told."""
+    first = found[0] if isinstance(found, list) and found else {}
+    kind = first.get("evalType") if isinstance(first, dict) else None
+    return _INTERFACES.get(kind, "") if isinstance(kind, int) else ""

@@ -34,7 +34,10 @@ _BY_OPERATOR = {
     "FlatMapGroupsWithState": "flatMapGroupsWithState",
     "TransformWithState": "transformWithStateExec",
     "TransformWithStateInPandas": "transformWithStateInPandasExec",
-    "TransformWithStateInPySpark": "transformWithStateInPandasExec",
+}
+_BY_INTERFACE = {
+    "row": "transformWithStateInPySparkExec",
+    "pandas": "transformWithStateInPandasExec",
 }
 JOIN_STORES = (
     "left-keyToNumValues",
@@ -130,9 +133,9 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
 
 
 def _name(relation: Relation, kind: OperatorKind) -> str | None:
-    """Return the engine's word; rows and pandas run in one node and are told apart by it."""
-    if relation.extra.get("interface") == "row":
-        return "transformWithStateInPySparkExec"
+    """Return the engine's word; rows and pandas run in one node, which may not say which it is."""
+    if relation.name == "TransformWithStateInPySpark":
+        return _BY_INTERFACE.get(relation.extra.get("interface") or "")
     return _BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind)
 
 
