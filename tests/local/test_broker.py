@@ -5,6 +5,8 @@ import subprocess
 import pytest
 
 from headgate.errors import SetupError
+from headgate.gateway import broker as gateway
+from headgate.gateway import ports
 from headgate.gateway.broker import NAME, running_broker, start_broker
 from headgate.gateway.supervise import Supervisor
 
@@ -45,3 +47,18 @@ def test_nothing_is_left_behind(tmp_path):
         assert child and child.running
     found = subprocess.run(["ps", "-o", "pid=", "-g", str(child.process.pid)], capture_output=True)
     assert not found.stdout.strip()
+
+
+def test_a_port_that_another_broker_took_meanwhile_is_left_to_it(broker, tmp_path, monkeypatch):
+    """Two that start at once may find the same port free; only one of them can have it."""
+    taken, asked = int(broker.rpartition(":")[2]), []
+
+    def free_port(preferred: int = 0) -> int:
+        asked.append(preferred)
+        return taken if len(asked) == 1 else ports.free_port(preferred)
+
+    monkeypatch.setattr(gateway, "free_port", free_port)
+    with Supervisor() as supervisor:
+        address = start_broker(supervisor, tmp_path, port=taken)
+        assert address != broker
+        assert supervisor.child(NAME).running

@@ -25,6 +25,9 @@ NAME = "broker"
 NONE: Mapping[str, str] = MappingProxyType({})
 # It serves few records a second, and Java's second compiler takes a third of its start [run].
 _MEMORY = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1")
+_OTHER_PORTS = 3
+_IN_USE, _LAST_ERROR, _LOG_END = "Address already in use", "Exiting Kafka", 20_000
+_CLUSTER = "cluster.id="
 _PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -57,11 +60,15 @@ def start_broker(
     SetupError when it ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    address = f"{LOOPBACK}:{free_port(port)}"
-    _write_properties(folder, folder / "data", int(address.rpartition(":")[2]), settings)
-    _format(folder)
-    wait_until_it_answers(address, supervisor.start(_program(folder)))
-    return address
+    for wished in (port, *[0] * _OTHER_PORTS):
+        address = f"{LOOPBACK}:{free_port(wished)}"
+        _write_properties(folder, folder / "data", int(address.rpartition(":")[2]), settings)
+        cluster = _format(folder)
+        if wait_until_it_answers(address, supervisor.start(_program(folder)), cluster):
+            return address
+        # A port that was free a moment ago is another one's now.
+        supervisor.stop(NAME)
+    raise SetupError(f"the broker found no free port on {LOOPBACK}: another one took each of them")
 
 
 @contextmanager
@@ -71,19 +78,31 @@ def running_broker(folder: Path) -> Iterator[str]:
         yield start_broker(supervisor, folder)
 
 
-def wait_until_it_answers(address: str, child: Child, *, seconds: float = 120.0) -> None:
-    """Return once the broker at `address` lists its topics."""
+def wait_until_it_answers(
+    address: str, child: Child, cluster: str, *, seconds: float = 120.0
+) -> bool:
+    """Return True once the broker at `address` lists its topics, False where it is another one's.
+
+    `cluster` is the id of ours: two that start at the same moment may find the same port free.
+    """
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
+        if not child.running and _is_taken(child.program.log):
+            return False
         if not child.running:
             raise SetupError(f"the broker ended at its start: {child.last_words() or 'no reason'}")
         try:
-            admin.list_topics(timeout=1)
-            return
+            return bool(admin.list_topics(timeout=1).cluster_id == cluster)
         except KafkaException:
             time.sleep(0.05)
     raise UnreachableError(f"the broker at {address} did not answer within {seconds:.0f} s")
+
+
+def _is_taken(log: Path) -> bool:
+    """Whether a broker's last error is that somebody else has its port."""
+    text = log.read_text(errors="replace")[-_LOG_END:]
+    return _IN_USE in text.rpartition(_LAST_ERROR)[2]
 
 
 def _program(folder: Path) -> Program:
@@ -102,11 +121,14 @@ def _write_properties(folder: Path, data: Path, port: int, settings: Mapping[str
     Path(_properties(folder)).write_text(text + added)
 
 
-def _format(folder: Path) -> None:
-    """Format the data folder once: under another name, then renamed, so never half of it."""
+def _format(folder: Path) -> str:
+    """Format the data folder once, and return its cluster's id.
+
+    It is done under another name, then renamed, so never half of it is there.
+    """
     data, partial = folder / "data", folder / "data.partial"
     if data.exists():
-        return
+        return _cluster_of(data)
     shutil.rmtree(partial, ignore_errors=True)
     properties = folder / "format.properties"
     text = Path(_properties(folder)).read_text()
@@ -118,3 +140,13 @@ def _format(folder: Path) -> None:
     if done.returncode:
         raise SetupError(f"the broker's folder could not be formatted: {done.stderr.strip()}")
     partial.rename(data)
+    return cluster
+
+
+def _cluster_of(data: Path) -> str:
+    try:
+        lines = (data / "meta.properties").read_text().splitlines()
+    except OSError as error:
+        raise SetupError(f"{data} is no folder of a broker: {error.strerror}") from error
+    found = next((line for line in lines if line.startswith(_CLUSTER)), _CLUSTER)
+    return found.removeprefix(_CLUSTER).replace("\\", "")
