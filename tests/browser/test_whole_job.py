@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from headgate.gateway.ports import free_port
 from running_stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack]
@@ -22,7 +23,9 @@ RUN_SECONDS = 240_000
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    running = Stack(tmp_path_factory.mktemp("job") / "demo")
+    # The tests of the stack itself may start one at the same moment: it finds the usual port free.
+    home = tmp_path_factory.mktemp("job") / "demo"
+    running = Stack(home, "--port", str(free_port()))
     try:
         running.wait(running.works, 150)
         yield running
