@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headgate.errors import ScenarioError
-from headgate.model.cluster import Partition, Topic
+from headgate.model.cluster import Topic
 from headgate.plan.moment import from_milliseconds, iso
 from headgate.plan.world import World
 
@@ -102,8 +102,9 @@ def find(
     wanted = list(parts)
     first = world.first_at(wanted, target.at) if target.at is not None else {}
     listed = {(row.topic, row.partition): row.offset for row in target.listed}
+    logs = {(topic.name, p.number): p for topic in topics.values() for p in topic.partitions}
     for part in wanted:
-        log = _log(topics, part)
+        log = logs.get(part)
         if log is None:
             if part[0] in topics:
                 found.refusals.append(f"topic {part[0]} has no partition {part[1]}")
@@ -119,12 +120,6 @@ def find(
     unknown = sorted(listed.keys() - set(wanted))
     found.refusals.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
     return found
-
-
-def _log(topics: Mapping[str, Topic], part: TopicPart) -> Partition | None:
-    topic = topics.get(part[0])
-    known = topic.partitions if topic else ()
-    return next((p for p in known if p.number == part[1]), None)
 
 
 def _name(part: TopicPart) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from headgate.errors import HeadgateError
 from headgate.ui.details import plain
 from headgate.ui.upload import as_uploaded
 
@@ -16,6 +19,16 @@ def show_problem(error: Exception | str) -> None:
     said, *listed = as_uploaded(str(error)).splitlines() or [""]
     lines = "".join(f"\n- {sentence(line)}" for line in listed)
     st.error(sentence(said) + (f"\n{lines}" if lines else ""), icon=":material/error:")
+
+
+def act(action: Callable[[], object]) -> None:
+    """Do something and draw the page anew; a refusal is shown instead."""
+    try:
+        action()
+    except HeadgateError as error:
+        show_problem(error)
+        return
+    st.rerun()
 
 
 def sentence(text: str) -> str:

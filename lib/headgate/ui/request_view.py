@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
-from headgate.errors import HeadgateError
 from headgate.store.audit import AuditRow
 from headgate.store.requests import RequestRow, RequestState
 from headgate.ui import markup
@@ -14,7 +11,7 @@ from headgate.ui.keys import Param, RequestsKey
 from headgate.ui.markup import Code
 from headgate.ui.person import ask_name
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import show_problem
+from headgate.ui.problem import act
 from headgate.usecases.context import Context
 from headgate.usecases.decide_request import approve_request, decline_request, withdraw_request
 from headgate.usecases.list_requests import RequestDetail, read_request
@@ -85,27 +82,17 @@ def _decide(context: Context, detail: RequestDetail) -> None:
         with st.container(horizontal=True):
             if own:
                 if st.button("Take it back", key=RequestsKey.WITHDRAW):
-                    _do(lambda: withdraw_request(context, row.id, by=name or ""))
+                    act(lambda: withdraw_request(context, row.id, by=name or ""))
                 st.html(markup.quiet("You asked for it: somebody else decides."))
                 return
             if st.button("Approve and run", key=RequestsKey.APPROVE, type="primary",
                          disabled=name is None, icon=":material/play_arrow:"):  # fmt: skip
-                _do(
+                act(
                     lambda: approve_request(
                         context, row.id, by=name or "", seen=row.plan_hash, reason=reason or None
                     )
                 )
             if st.button("Decline", key=RequestsKey.DECLINE, disabled=not (name and reason)):
-                _do(lambda: decline_request(context, row.id, by=name or "", reason=reason))
+                act(lambda: decline_request(context, row.id, by=name or "", reason=reason))
         if name is None:
             st.html(markup.quiet("Say who you are: the audit trail keeps who decided."))
-
-
-def _do(action: Callable[[], object]) -> None:
-    """Decide and show the request anew; a refusal is shown instead."""
-    try:
-        action()
-    except HeadgateError as error:
-        show_problem(error)
-        return
-    st.rerun()

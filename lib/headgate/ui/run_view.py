@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -14,7 +13,7 @@ from headgate.ui.keys import Param, RunsKey
 from headgate.ui.markup import Code
 from headgate.ui.page import user
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import show_problem
+from headgate.ui.problem import act, show_problem
 from headgate.ui.state import select
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.context import Context
@@ -121,24 +120,14 @@ def _actions(context: Context, detail: RunDetail) -> None:
         if detail.can_undo and st.button("Undo …", key=RunsKey.UNDO, icon=":material/undo:"):
             _undo_dialog(context, run)
         if detail.can_resume and st.button("Resume", key=RunsKey.RESUME, icon=":material/resume:"):
-            _ask(lambda: resume_run(context, run, by=user()))
+            act(lambda: resume_run(context, run, by=user()))
         if detail.row.state.is_active and st.button(
             "Cancel",
             key=RunsKey.CANCEL,
             icon=":material/stop:",
             disabled=detail.row.cancel_requested,
         ):
-            _ask(lambda: cancel_run(context, run, by=user()))
-
-
-def _ask(action: Callable[[], object]) -> None:
-    """Do something and show the run anew; a refusal is shown instead."""
-    try:
-        action()
-    except HeadgateError as error:
-        show_problem(error)
-        return
-    st.rerun()
+            act(lambda: cancel_run(context, run, by=user()))
 
 
 @st.dialog("Undo this run?", width="large")
@@ -158,9 +147,4 @@ def _undo_dialog(context: Context, run: str) -> None:
         plan_consequences(plan)
     if st.button("Undo it", key=RunsKey.UNDO_CONFIRM, type="primary", icon=":material/undo:",
                  disabled=not plan.appliable):  # fmt: skip
-        try:
-            select(undo_run(context, run, by=user()), Param.RUN)
-        except HeadgateError as error:
-            show_problem(error)
-            return
-        st.rerun()
+        act(lambda: select(undo_run(context, run, by=user()), Param.RUN))
