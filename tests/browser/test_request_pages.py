@@ -1,0 +1,43 @@
+"""Asking for a plan and deciding on it, as two people do it in a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from console_seed import add_stopped_pipeline, seed
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def own_console(tmp_path, serving):
+    """A console with a store of its own: what is asked for here shows on no other test's page."""
+    file = seed(tmp_path)
+    add_stopped_pipeline(file)
+    yield from serving(file)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
+    page = visit("reprocess?pipeline=returns", at=own_console, scheme=scheme, size=(1280, 800))
+    page.get_by_role("button", name="Ask for it").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Your name").fill("ann")
+    dialog.get_by_role("textbox", name="Reason").fill("orders of noon were counted twice")
+    dialog.get_by_role("textbox", name="Reason").press("Tab")
+    shoot(page, f"request-ask-{scheme}")
+    dialog.get_by_role("button", name="Ask", exact=True).click()
+
+    page.get_by_role("heading", name="Requests").wait_for()
+    details = page.locator(".st-key-details")
+    details.get_by_text("orders of noon were counted twice").first.wait_for()
+    details.get_by_text("You asked for it: somebody else decides.").wait_for()
+    details.get_by_role("textbox", name="Your name").fill("bob")
+    details.get_by_role("textbox", name="Your name").press("Enter")
+    details.get_by_role("button", name="Approve and run").wait_for()
+    details.get_by_role("textbox", name="Reason").fill("not before the weekend")
+    details.get_by_role("textbox", name="Reason").press("Enter")
+    shoot(page, f"request-open-{scheme}")
+    details.get_by_role("button", name="Decline").click()
+    details.get_by_text("declined: not before the weekend").wait_for()
+    shoot(page, f"request-declined-{scheme}")
