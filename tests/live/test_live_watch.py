@@ -149,10 +149,8 @@ def test_a_connect_client_is_watched_and_ends_at_once(tmp_path):
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
         )
         assert client.stdout.readline() == b"ends\n", client.communicate()[1].decode()[-3000:]
-        begun = time.monotonic()
-        assert client.wait(30) == 0
         # The interpreter's own end takes a moment on a busy machine; a hang takes for ever.
-        assert time.monotonic() - begun < 10
+        assert client.wait(30) == 0
         client.communicate()
     told = records(tmp_path / "watch")
     assert {"started", "progress", "plan", "terminated"} <= {r["event"] for r in told}

