@@ -51,7 +51,7 @@ class CommandEffects(CommandWorld):
         raise NotImplementedError
 
     def command(self, pipeline: str, word: str) -> None:
-        """Run the registered command `start` or `stop`; StepError unless it exits 0 in time.
+        """Run the registered command; StepError unless it exits 0 in time.
 
         What an earlier try of this run left of the same command is ended first.
         """

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from headgate.model.calls import HttpCall
 from headgate.model.version import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
-    """How to stop, start and ask for a pipeline; each is a shell command, None where not given.
+    """How to stop, start and ask for a pipeline, each None where not given.
 
-    `status` exits 0 while the pipeline runs and 3 when it does not; anything else is unknown.
+    Each is a shell command, or the line that shows the HTTP call which `calls` has under the same
+    word. `status` exits 0 while the pipeline runs, 3 when it does not, 4 while it is paused;
+    anything else is unknown. `clean` removes the local state of all instances of a Kafka Streams
+    application. `fence` keeps an orchestrator from starting the pipeline until `unfence`. `pause`
+    and `resume` leave the processes up. `notify` tells people.
     """
 
     stop: str | None = None
     start: str | None = None
     status: str | None = None
+    clean: str | None = None
+    fence: str | None = None
+    unfence: str | None = None
+    pause: str | None = None
+    resume: str | None = None
+    notify: str | None = None
+    calls: Mapping[str, HttpCall] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

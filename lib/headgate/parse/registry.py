@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from headgate.errors import RegistryError
-from headgate.model.registry import Accept, Commands, DeclaredTopic, Pipeline, Registry
+from headgate.model.registry import Accept, DeclaredTopic, Pipeline, Registry
 from headgate.model.version import Engine
+from headgate.parse.commands import read_commands
 from headgate.parse.toml_lines import TomlLines
 from headgate.parse.toml_table import Table
 
@@ -199,7 +200,7 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
         watch=_watch(table, engine, folder),
         query=_query(table, engine),
-        commands=_commands(table),
+        commands=read_commands(table, folder),
         line=table.line(),
     )
 
@@ -271,10 +272,3 @@ def _entry_point(table: Table) -> str | None:
     if entry_point is not None and not _ENTRY_POINT.fullmatch(entry_point):
         table.fail("entry_point", f"expected module:function, found {entry_point!r}")
     return entry_point
-
-
-def _commands(table: Table) -> Commands:
-    commands = table.table("commands", "[pipeline.commands]").allow("stop", "start", "status")
-    return Commands(
-        stop=commands.text("stop"), start=commands.text("start"), status=commands.text("status")
-    )

@@ -12,10 +12,14 @@ from headgate.model.registry import Pipeline
 
 
 class Status(StrEnum):
-    """Whether a pipeline runs, as its status command says; UNKNOWN is never read as stopped."""
+    """Whether a pipeline runs, as its status command says; UNKNOWN is never read as stopped.
+
+    PAUSED is neither: its processes are up and in their groups.
+    """
 
     RUNS = "runs"
     STOPPED = "stopped"
+    PAUSED = "paused"
     UNKNOWN = "unknown"
 
 
@@ -84,7 +88,7 @@ class Effects(World, Protocol):
         """The run's id: names of what a step puts aside end in it."""
 
     def command(self, pipeline: str, word: str) -> None:
-        """Run the registered command `start` or `stop` and wait for its end.
+        """Run the registered command `word` (see `Commands`) and wait for its end.
 
         What an earlier try of this run left of the same command is ended first.
         """

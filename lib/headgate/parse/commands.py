@@ -1,0 +1,237 @@
+"""Read `[pipeline.commands]`: shell commands as strings, HTTP calls as tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from headgate.model.calls import Find, HttpCall, Reading, Request, Wait
+from headgate.model.registry import Commands
+from headgate.parse.json_path import json_path
+from headgate.parse.spark.secrets import is_secret, mask_text
+from headgate.parse.toml_table import Table
+
+WORDS: Final = (
+    *("stop", "start", "status", "clean", "fence", "unfence"),
+    *("pause", "resume", "notify"),
+)
+MEANINGS: Final = ("runs", "stopped", "paused")
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_REQUEST: Final = ("url", "method", "headers", "body", "expect", "ca", "seconds")
+_READING: Final = ("path", *MEANINGS, "absent", "codes")
+_VARIABLE = re.compile(r"\$\{[^}]+\}")
+_BLANK = re.compile(r"\{(found|answer)\}")
+# Headers that only ever carry secrets, whatever their value looks like.
+_CARRIERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_LONGEST = 3600.0
+
+
+def read_commands(table: Table, folder: PurePath) -> Commands:
+    """Return the commands of a pipeline; `folder` is what relative files are taken from."""
+    commands = table.table("commands", "[pipeline.commands]").allow(*WORDS)
+    calls = {
+        word: _call(commands.table(word, f"[pipeline.commands.{word}]"), word, folder)
+        for word in WORDS
+        if isinstance(commands.data.get(word), dict)
+    }
+    shell = {word: commands.text(word) for word in WORDS if word not in calls}
+    shown = {word: call.shown for word, call in calls.items()}
+    found = Commands(**shell, **shown, calls=calls)
+    _pairs(commands, found)
+    return found
+
+
+def _pairs(table: Table, found: Commands) -> None:
+    """Refuse what could not be taken back, or not be told after a crash."""
+    for word, back in (("fence", "unfence"), ("pause", "resume")):
+        if getattr(found, word) and not getattr(found, back):
+            table.fail(word, f"{word!r} needs {back!r} beside it, which takes it back")
+    if "start" in found.calls and found.status is None:
+        why = "only that tells, after a crash, whether the call was made"
+        table.fail("start", f"'start' as an HTTP call needs 'status' beside it: {why}")
+
+
+def _call(table: Table, word: str, folder: PurePath) -> HttpCall:
+    if word == "status":
+        table.allow(*_REQUEST, "find", *_READING)
+        reading, usual = _reading(table), "GET"
+    else:
+        table.allow(*_REQUEST, "find", "answer", "wait")
+        reading, usual = None, "POST"
+    call = HttpCall(
+        request=_request(table, folder, usual),
+        find=_find(table, folder),
+        answer=_path(table, "answer"),
+        wait=_wait(table, folder),
+        reading=reading,
+    )
+    _blanks(table, call)
+    return call
+
+
+def _blanks(table: Table, call: HttpCall) -> None:
+    """Refuse `{found}` and `{answer}` where nothing fills them in."""
+    known = {"found"} if call.find else set()
+    _only(table, call.request, known)
+    if call.wait:
+        known = known | ({"answer"} if call.answer else set())
+        _only(table.table("wait", ""), call.wait.request, known)
+
+
+def _only(table: Table, request: Request, known: set[str]) -> None:
+    for name in _BLANK.findall(f"{request.url} {request.body or ''}"):
+        if name not in known:
+            key = "url" if f"{{{name}}}" in request.url else "body"
+            source = "a `find` table" if name == "found" else "`answer`, the path of it"
+            table.fail(key, f"{{{name}}} needs {source} in the command")
+
+
+def _request(table: Table, folder: PurePath, usual: str) -> Request:
+    method = table.choice("method", _METHODS) if "method" in table.data else usual
+    ca = table.text("ca")
+    request = Request(
+        url=_url(table),
+        method=method,
+        headers=_headers(table),
+        body=_body(table),
+        ca=str(folder / ca) if ca else None,
+        seconds=_number(table, "seconds", 30.0),
+    )
+    expect = _codes(table)
+    return replace(request, expect=expect) if expect else request
+
+
+def _url(table: Table) -> str:
+    url = table.text("url")
+    if url is None:
+        table.fail("url", f"{table.title} needs `url`, the address that is called")
+    parts = urlsplit(_VARIABLE.sub("x", url))
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        table.fail("url", "expected an address, http://... or https://...")
+    if parts.username is not None or mask_text(_VARIABLE.sub("", url)) != _VARIABLE.sub("", url):
+        table.fail("url", "an address is shown in plans: put secrets into `headers` as ${NAME}")
+    return url
+
+
+def _headers(table: Table) -> tuple[tuple[str, str], ...]:
+    headers = table.table("headers", "a table of headers")
+    found = []
+    for name in sorted(headers.data):
+        value = headers.text(name)
+        assert value is not None
+        secret = name.lower() in _CARRIERS or is_secret(name) or mask_text(value) != value
+        if secret and not _VARIABLE.search(value):
+            reason = "write the secret as ${NAME}, an environment variable, or as ${file:PATH}"
+            headers.fail(name, f"header {name!r} carries a secret: {reason}")
+        found.append((name, value))
+    return tuple(found)
+
+
+def _body(table: Table) -> str | None:
+    body = table.data.get("body")
+    if not isinstance(body, dict):
+        return table.text("body")
+    _no_secrets(table, body)
+    return json.dumps(body)
+
+
+def _no_secrets(table: Table, body: Any) -> None:
+    for key, value in body.items() if isinstance(body, dict) else ():
+        if isinstance(value, str) and is_secret(key) and not _VARIABLE.search(value):
+            table.fail("body", f"{key!r} of the body looks like a secret: write it as ${{NAME}}")
+        for inner in value if isinstance(value, list) else [value]:
+            _no_secrets(table, inner)
+
+
+def _codes(table: Table) -> tuple[int, ...]:
+    codes = table.data.get("expect", [])
+    codes = codes if isinstance(codes, list) else [codes]
+    if not all(type(c) is int and 100 <= c <= 599 for c in codes):
+        table.fail("expect", "expected status codes such as 200, or an array of them")
+    return tuple(codes)
+
+
+def _number(table: Table, key: str, usual: float) -> float:
+    value = table.data.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= _LONGEST:
+        table.fail(key, f"{key!r} must be a number of seconds, more than 0 and at most 3600")
+    return float(value)
+
+
+def _path(table: Table, key: str) -> str | None:
+    path = table.text(key)
+    if path is None:
+        return None
+    try:
+        json_path(path)
+    except ValueError as error:
+        table.fail(key, str(error))
+    return path
+
+
+def _needed_path(table: Table) -> str:
+    path = _path(table, "path")
+    if path is None:
+        table.fail("path", f"{table.title} needs `path`: where in the JSON that is answered")
+    return path
+
+
+def _find(table: Table, folder: PurePath) -> Find | None:
+    if "find" not in table.data:
+        return None
+    found = table.table("find", "`find`").allow(*_REQUEST, "path")
+    return Find(request=_request(found, folder, "GET"), path=_needed_path(found))
+
+
+def _wait(table: Table, folder: PurePath) -> Wait | None:
+    if "wait" not in table.data:
+        return None
+    found = table.table("wait", "`wait`")
+    found.allow(*_REQUEST, "path", "done", "failed", "every", "within")
+    done = found.texts("done")
+    if not done:
+        found.fail("done", "`wait` needs `done`: the words at `path` that mean it has worked")
+    return Wait(
+        request=_request(found, folder, "GET"),
+        path=_needed_path(found),
+        done=done,
+        failed=found.texts("failed"),
+        every=_number(found, "every", 2.0),
+        within=_number(found, "within", 300.0),
+    )
+
+
+def _reading(table: Table) -> Reading:
+    lists = {word: table.texts(word) for word in MEANINGS}
+    absent = table.choice("absent", MEANINGS) if "absent" in table.data else None
+    if "stopped" not in (absent, *_meant(table)) and not lists["stopped"]:
+        table.fail("stopped", "nothing in this `status` ever says `stopped`: list its words")
+    _distinct(table, lists)
+    return Reading(path=_needed_path(table), **lists, absent=absent, codes=_code_words(table))
+
+
+def _distinct(table: Table, lists: dict[str, tuple[str, ...]]) -> None:
+    seen: dict[str, str] = {}
+    for meaning, words in lists.items():
+        for word in words:
+            if word in seen:
+                table.fail(meaning, f"{word!r} means {seen[word]} already")
+            seen[word] = meaning
+
+
+def _meant(table: Table) -> tuple[str, ...]:
+    return tuple(meaning for _, meaning in _code_words(table))
+
+
+def _code_words(table: Table) -> tuple[tuple[int, str], ...]:
+    codes = table.table("codes", 'a table such as { 404 = "stopped" }')
+    found = []
+    for code in sorted(codes.data):
+        if not re.fullmatch(r"[1-5]\d\d", code):
+            codes.fail(code, f"{code!r} is no status code")
+        found.append((int(code), codes.choice(code, MEANINGS)))
+    return tuple(found)
