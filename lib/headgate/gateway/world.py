@@ -22,7 +22,7 @@ class LiveWorld(KafkaWorld, FolderWorld, CommandWorld):
 class LiveEffects(LiveWorld, KafkaEffects, FolderEffects, CommandEffects):
     """What a run's steps may do; see `plan.world.Effects`.
 
-    `pause` and `note` come from whoever executes the run.
+    `pause`, `note` and `progress` come from whoever executes the run.
     """
 
     def __init__(
@@ -33,11 +33,13 @@ class LiveEffects(LiveWorld, KafkaEffects, FolderEffects, CommandEffects):
         run: str,
         pause: Callable[[float], None],
         note: Callable[[str], None],
+        progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None,
     ) -> None:
         super().__init__(registry, home)
         self._run = run
         self._pause = pause
         self._note = note
+        self._progress = progress
 
     @property
     def run(self) -> str:
@@ -47,6 +49,10 @@ class LiveEffects(LiveWorld, KafkaEffects, FolderEffects, CommandEffects):
     def note(self, message: str) -> None:
         """Tell people how the step gets on."""
         self._note(message)
+
+    def progress(self, done: int, total: int | None, unit: str) -> None:
+        """Tell how far the step is; see `plan.world.Effects`."""
+        self._progress(done, total, unit)
 
     def pause(self, seconds: float) -> None:
         """Wait; see `plan.world.Effects`."""

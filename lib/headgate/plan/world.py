@@ -129,5 +129,12 @@ class Effects(World, Protocol):
     def note(self, message: str) -> None:
         """Tell people how the step gets on."""
 
+    def progress(self, done: int, total: int | None, unit: str) -> None:
+        """Tell how far the step is: `done` of `total` `partitions`, `records`, `bytes` or `files`.
+
+        `total` is None where it is not known. Cheap enough to be called in a loop, and never a
+        reason to fail.
+        """
+
     def pause(self, seconds: float) -> None:
         """Wait; here a cancelled run stops (RunCancelledError) and one whose worker ends parks."""

@@ -7,6 +7,7 @@ from headgate.store.audit import Audit
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
 from headgate.store.migrate import migrate
+from headgate.store.progress import Progresses
 from headgate.store.requests import Requests
 from headgate.store.runs import Runs
 from headgate.store.versions import Versions
@@ -21,6 +22,7 @@ class Store:
         self.runs = Runs(database)
         self.requests = Requests(database)
         self.journal = Journal(database)
+        self.progress = Progresses(database)
         self.audit = Audit(database)
         self.activity = Activities(database)
 

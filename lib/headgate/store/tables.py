@@ -67,6 +67,19 @@ PROGRESS = sa.Table(
     sa.Column("at", sa.Text, nullable=False),
 )
 
+STEP_PROGRESS = sa.Table(
+    "step_progress",
+    METADATA,
+    sa.Column("run", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("unit", sa.Text, primary_key=True),
+    sa.Column("done", sa.BigInteger, nullable=False),
+    sa.Column("total", sa.BigInteger),
+    sa.Column("first_done", sa.BigInteger, nullable=False),
+    sa.Column("first_at", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)
+
 AUDIT = sa.Table(
     "audit",
     METADATA,

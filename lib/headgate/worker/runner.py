@@ -22,6 +22,7 @@ from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import approved_now
 from headgate.usecases.run_records import step_records
+from headgate.worker.progress_writer import ProgressWriter
 from headgate.worker.run_journal import RunJournal
 
 _LOOK_SECONDS = 0.2
@@ -134,6 +135,7 @@ class Runner:
             run=row.id,
             pause=self._pause_for(row.id, cancellable=cancellable),
             note=lambda message: self._store.journal.note(row.id, position, message),
+            progress=ProgressWriter(self._store, row.id, position).write,
         )
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:

@@ -287,12 +287,14 @@ def _all_there(world: World, group_id: str, moves: Iterable[Move]) -> bool:
 
 def _go(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:
     """Move what is not there yet: what is to be committed first, deletions after that."""
+    moves = tuple(moves)
     now = committed(effects, group_id)
     missing = [m for m in moves if now.get((m.topic, m.partition)) != m.to]
     if alter := [_offset(m, m.to) for m in missing if m.to is not None]:
         effects.alter_offsets(group_id, alter)
     if delete := [(m.topic, m.partition) for m in missing if m.to is None]:
         effects.delete_offsets(group_id, delete)
+    effects.progress(len(moves), len(moves), "partitions")
 
 
 def _offset(move: Move, to: Commit) -> GroupOffset:
