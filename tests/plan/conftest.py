@@ -55,7 +55,7 @@ class Points:
 class CrashingEffects(LiveEffects):
     NAMES = (
         *("command", "alter_offsets", "delete_offsets", "copy_tree", "move", "make_like"),
-        *("remove_tree", "write_record"),
+        *("remove_tree", "write_record", "create_topic", "delete_topic"),
     )
 
     def status(self, pipeline):

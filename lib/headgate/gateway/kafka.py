@@ -147,6 +147,14 @@ class Kafka:
             raise translate(failure, self.bootstrap, self._hint)
         return self._completed(groups, Warnings())[group_id]
 
+    def groups(self) -> tuple[Group, ...]:
+        """Return every group with members and offsets; UnreachableError where one is not told."""
+        deadline, warnings = self.deadline(), Warnings()
+        groups = self._groups(deadline, warnings)
+        for failure in warnings.errors:
+            raise translate(failure, self.bootstrap, self._hint)
+        return tuple(groups.values())
+
     def _client(self) -> AdminClient:
         settings = {
             **self.config,

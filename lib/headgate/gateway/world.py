@@ -8,10 +8,11 @@ from pathlib import Path
 from headgate.gateway.world_commands import CommandEffects, CommandWorld
 from headgate.gateway.world_folders import FolderEffects, FolderWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.world_topics import TopicEffects, TopicWorld
 from headgate.model.registry import Registry
 
 
-class LiveWorld(KafkaWorld, FolderWorld, CommandWorld):
+class LiveWorld(TopicWorld, KafkaWorld, FolderWorld, CommandWorld):
     """Answers from the systems that the registry names; see `plan.world.World`."""
 
     def __init__(self, registry: Registry, home: Path) -> None:
@@ -19,7 +20,7 @@ class LiveWorld(KafkaWorld, FolderWorld, CommandWorld):
         self.home = home
 
 
-class LiveEffects(LiveWorld, KafkaEffects, FolderEffects, CommandEffects):
+class LiveEffects(LiveWorld, TopicEffects, KafkaEffects, FolderEffects, CommandEffects):
     """What a run's steps may do; see `plan.world.Effects`.
 
     `pause`, `note` and `progress` come from whoever executes the run.

@@ -47,6 +47,17 @@ class Checkpoint:
         return self.last_offset_batch, self.last_commit_batch
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicShape:
+    """What a topic is made anew from: `configs` are those set on the topic itself."""
+
+    name: str
+    id: str
+    partitions: int
+    replication: int
+    configs: dict[str, str] = field(default_factory=dict)
+
+
 class World(Protocol):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
 
@@ -66,6 +77,12 @@ class World(Protocol):
 
         None where there is no such record.
         """
+
+    def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
+        """Return the shapes of those of the topics that exist; RefusedError where one is hidden."""
+
+    def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
+        """Return by topic the groups that have members on it (True) or offsets of it (False)."""
 
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets; one that can't be seen is not inactive."""
@@ -101,6 +118,15 @@ class Effects(World, Protocol):
 
     def delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
         """Remove committed offsets of a group without members."""
+
+    def create_topic(self, shape: TopicShape) -> None:
+        """Make a topic of this shape (its id is Kafka's own choice); it must not exist."""
+
+    def delete_topic(self, shape: TopicShape) -> None:
+        """Delete the topic that has this id, and wait until it is gone; fine if it is.
+
+        RefusedError where another topic has the name now.
+        """
 
     def exists(self, path: str) -> bool:
         """Return whether a file or a folder is there."""

@@ -17,16 +17,19 @@ from headgate.plan.steps.checkpoint import (
 )
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
+from headgate.plan.steps.topics import DeleteTopics, RestoreTopics
 
 __all__ = [
     "STEPS",
     "AskPerson",
+    "DeleteTopics",
     "DropSnapshot",
     "RecordOffsets",
     "ReplaceCheckpoint",
     "ResetOffsets",
     "RestoreCheckpoint",
     "RestoreOffsets",
+    "RestoreTopics",
     "SnapshotCheckpoint",
     "StartPipeline",
     "StopPipeline",
@@ -44,6 +47,8 @@ STEPS: tuple[type[Step], ...] = (
     RestoreOffsets,
     StartPipeline,
     AskPerson,
+    DeleteTopics,
+    RestoreTopics,
 )
 _BY_ACTION = {kind.action: kind for kind in STEPS}
 

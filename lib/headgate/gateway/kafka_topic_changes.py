@@ -1,0 +1,161 @@
+"""Topics made, deleted, emptied and given other settings, each answer of Kafka read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, TopicCollection, TopicPartition
+from confluent_kafka.admin import (
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+)
+
+from headgate.errors import RefusedError, StepError
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_errors import MISSING, gather, translate
+from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart
+from headgate.plan.world import TopicShape
+
+# How long Kafka may take until all brokers know of a topic's beginning or end.
+KNOWN_SECONDS = 30.0
+_PAUSE = 0.1
+
+
+def read_shapes(kafka: Kafka, names: Iterable[str]) -> dict[str, TopicShape]:
+    """Return the shapes of those of the topics that exist, by name.
+
+    RefusedError where a topic's id or settings may not be read: it could not be made anew.
+    """
+    described = _described(kafka, sorted(set(names)))
+    if not described:
+        return {}
+    deadline = kafka.deadline()
+    resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in described]
+    futures = kafka.admin.describe_configs(resources, request_timeout=deadline.left)
+    configs, failed = gather({r.name: f for r, f in futures.items()}, deadline)
+    for error in failed.values():
+        if error.code() not in MISSING:
+            raise translate(error, kafka.bootstrap)
+    return {name: _shape(described[name], configs[name]) for name in described if name in configs}
+
+
+def _described(kafka: Kafka, names: list[str]) -> dict[str, Any]:
+    if not names:
+        return {}
+    deadline = kafka.deadline()
+    futures = kafka.admin.describe_topics(TopicCollection(names), request_timeout=deadline.left)
+    found, failed = gather(futures, deadline)
+    for error in failed.values():
+        if error.code() not in MISSING:
+            raise translate(error, kafka.bootstrap)
+    return found
+
+
+def _shape(description: Any, config: Mapping[str, Any]) -> TopicShape:
+    parts = description.partitions
+    return TopicShape(
+        name=description.name,
+        id=str(description.topic_id),
+        partitions=len(parts),
+        replication=max(len(p.replicas) for p in parts),
+        configs={
+            key: str(entry.value)
+            for key, entry in sorted(config.items())
+            if entry.source == OF_THE_TOPIC and entry.value is not None
+        },
+    )
+
+
+def known_configs(kafka: Kafka, name: str) -> frozenset[str]:
+    """Return the names of all settings that this cluster's topics have."""
+    deadline = kafka.deadline()
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name)
+    futures = kafka.admin.describe_configs([resource], request_timeout=deadline.left)
+    found, failed = gather({r.name: f for r, f in futures.items()}, deadline)
+    for error in failed.values():
+        raise translate(error, kafka.bootstrap)
+    return frozenset(found[name])
+
+
+def create_topic(kafka: Kafka, shape: TopicShape) -> None:
+    """Make the topic and wait until it is known; StepError with Kafka's reason where it isn't."""
+    deadline = kafka.deadline()
+    new = NewTopic(
+        shape.name,
+        num_partitions=shape.partitions,
+        replication_factor=shape.replication,
+        config=shape.configs,
+    )
+    futures = kafka.admin.create_topics([new], request_timeout=deadline.left)
+    _, failed = gather(futures, deadline)
+    for error in failed.values():
+        raise StepError(f"topic {shape.name} could not be made: {error.str()}")
+    _wait(kafka, shape.name, lambda found: found is not None, "is not known")
+
+
+def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
+    """Delete the topic of that name and id, and wait until it is gone; fine if it is.
+
+    RefusedError where another topic has the name, StepError where Kafka refuses.
+    """
+    now = _described(kafka, [name]).get(name)
+    if now is None:
+        return
+    if str(now.topic_id) != topic_id:
+        raise RefusedError(f"topic {name} was deleted and made anew since: it is not deleted again")
+    deadline = kafka.deadline()
+    futures = kafka.admin.delete_topics([name], request_timeout=deadline.left)
+    _, failed = gather(futures, deadline)
+    for error in failed.values():
+        if error.code() not in MISSING:
+            raise StepError(f"topic {name} could not be deleted: {error.str()}")
+    _wait(kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "remains")
+
+
+def _wait(kafka: Kafka, name: str, is_so: Any, otherwise: str) -> None:
+    deadline = time.monotonic() + KNOWN_SECONDS
+    while not is_so(_described(kafka, [name]).get(name)):
+        if time.monotonic() > deadline:
+            raise StepError(f"topic {name} {otherwise} {KNOWN_SECONDS:.0f} s later")
+        time.sleep(_PAUSE)
+
+
+def alter_configs(kafka: Kafka, name: str, configs: Mapping[str, str | None]) -> None:
+    """Set the topic's own settings; None takes one away, so that the cluster's default holds."""
+    if not configs:
+        return
+    entries = [_entry(key, value) for key, value in sorted(configs.items())]
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name, incremental_configs=entries)
+    deadline = kafka.deadline()
+    futures = kafka.admin.incremental_alter_configs([resource], request_timeout=deadline.left)
+    _, failed = gather({r.name: f for r, f in futures.items()}, deadline)
+    for error in failed.values():
+        raise StepError(f"settings of topic {name} could not be changed: {error.str()}")
+
+
+def _entry(key: str, value: str | None) -> ConfigEntry:
+    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    return ConfigEntry(key, value or "", incremental_operation=kind)
+
+
+def delete_records(kafka: Kafka, before: Mapping[TopicPart, int]) -> None:
+    """Delete the records before an offset of each partition; StepError names what Kafka refused."""
+    if not before:
+        return
+    deadline = kafka.deadline()
+    parts = [TopicPartition(*part, offset) for part, offset in before.items()]
+    futures = kafka.admin.delete_records(parts, request_timeout=deadline.left)
+    _, failed = gather({(p.topic, p.partition): f for p, f in futures.items()}, deadline)
+    if failed:
+        why = "; ".join(f"{t}[{p}]: {_why(error)}" for (t, p), error in sorted(failed.items())[:5])
+        raise StepError(f"records could not be deleted: {why}")
+
+
+def _why(error: Any) -> str:
+    if error.code() == KafkaError.POLICY_VIOLATION:
+        return "a topic that is only compacted keeps its records"
+    return str(error.str())

@@ -1,0 +1,139 @@
+"""Topics deleted and made anew on a real broker, killed before or after any effect."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from confluent_kafka import Consumer
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.steps import DeleteTopics, load_step
+from headgate.plan.steps.topics import topic_shapes
+from headgate.plan.undo import Past, build_undo
+from headgate.usecases.run_records import step_records
+
+pytestmark = pytest.mark.kafka
+CONFIGS = {"cleanup.policy": "compact,delete", "retention.ms": "-1", "segment.bytes": "1048576"}
+
+
+@pytest.fixture
+def topics_lab(lab, broker, topic):
+    """Two topics with settings of their own, in a lab."""
+    here = lab()
+    here.registry = Registry(path=here.registry.path, bootstrap_servers=broker)
+    one = topic("app-store-changelog", partitions=3, config=CONFIGS)
+    two = topic("app-by-key-repartition", partitions=2)
+    return here, (one, two)
+
+
+def deletion(lab, names, **more):
+    shapes = lab.effects().shapes(names)
+    step = DeleteTopics(topics=topic_shapes(shapes), **more)
+    return Plan(scenario="from-scratch", pipeline=None, steps=(step,)), shapes
+
+
+def undo_of(lab, run, plan):
+    records = step_records(lab.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    return build_undo(past, lab.effects())
+
+
+def without_ids(shapes):
+    return {name: replace(shape, id="") for name, shape in shapes.items()}
+
+
+def test_topics_go_and_come_back_alike_wherever_it_crashes(topics_lab):
+    here, names = topics_lab
+    crashed = True
+    for at in itertools.count():
+        if not crashed:
+            break
+        plan, before = deletion(here, names)
+        assert before[names[0]].configs == CONFIGS and before[names[0]].partitions == 3
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        here.execute(run, plan)
+        assert here.effects().shapes(names) == {}
+        undo = undo_of(here, run, plan)
+        assert undo.appliable, undo.refusals
+        back = here.enqueue(undo, undo_of=run)
+        crashed |= here.crash(back, undo, at, undo_of=run)
+        here.execute(back, undo, undo_of=run)
+        assert without_ids(here.effects().shapes(names)) == without_ids(before)
+    assert at > 6
+
+
+def test_what_a_crash_left_half_deleted_can_be_undone_instead(topics_lab):
+    here, names = topics_lab
+    for at in itertools.count():
+        plan, before = deletion(here, names)
+        run = here.enqueue(plan)
+        if not here.crash(run, plan, at):
+            break
+        undo = undo_of(here, run, plan)
+        if undo.steps:
+            here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert without_ids(here.effects().shapes(names)) == without_ids(before)
+    assert at > 4
+
+
+def test_an_undo_replaces_what_was_made_since(topics_lab):
+    here, names = topics_lab
+    plan, before = deletion(here, names)
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    here.effects().create_topic(replace(before[names[0]], partitions=1, configs={}))
+    undo = undo_of(here, run, plan)
+    here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+    assert without_ids(here.effects().shapes(names)) == without_ids(before)
+
+
+def test_a_topic_made_anew_since_the_plan_is_left_alone(topics_lab):
+    here, names = topics_lab
+    plan, before = deletion(here, names)
+    here.effects().delete_topic(before[names[1]])
+    here.effects().create_topic(before[names[1]])
+    with pytest.raises(StalePlanError, match="made anew since"):
+        here.execute(here.enqueue(plan), plan)
+    with pytest.raises(RefusedError, match="made anew since"):
+        here.effects().delete_topic(before[names[1]])
+    assert set(here.effects().shapes(names)) == set(names)
+
+
+def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, unique):
+    here, names = topics_lab
+    group = unique("audit")
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.subscribe([names[0]])
+    while not consumer.assignment():
+        consumer.poll(0.2)
+    plan, _ = deletion(here, names)
+    with pytest.raises(RefusedError, match=f"{names[0]} is being read by {group}"):
+        here.execute(here.enqueue(plan), plan)
+    plan, _ = deletion(here, names, group=group, group_type="classic")
+    with pytest.raises(RefusedError, match="stop them first"):
+        here.execute(here.enqueue(plan), plan)
+    consumer.close()
+    assert set(here.effects().shapes(names)) == set(names)
+
+
+def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
+    here, names = topics_lab
+    commands = Commands(status="[ -e running ] && exit 0 || exit 3")
+    query = Pipeline(name="q", engine=Engine.SPARK, commands=commands)
+    here.registry = replace(here.registry, pipelines=(query,))
+    plan, _ = deletion(here, names, pipeline="q")
+    with pytest.raises(RefusedError, match="its status is runs"):
+        here.execute(here.enqueue(plan), plan)
+    (here.folder / "running").unlink()
+    here.execute(here.enqueue(plan), plan)
+    assert here.effects().shapes(names) == {}
+
+
+def test_a_deletion_reads_back_as_it_was_written(topics_lab):
+    here, names = topics_lab
+    plan, _ = deletion(here, names)
+    assert load_step(plan.steps[0].action, plan.steps[0].details()) == plan.steps[0]
