@@ -42,9 +42,10 @@ check: ## ruff, mypy, and the layers
 	@$(BIN)/mypy
 	@$(PYTEST) -q tests/test_layering.py
 
-docs: ## write the rules' pages in docs/rules
+docs: ## write the pages of the rules (docs/rules) and of the scenarios
 	$(SETUP) python
-	@exec $(BIN)/python scripts/rule_pages.py
+	@$(BIN)/python scripts/rule_pages.py
+	@exec $(BIN)/python scripts/scenario_pages.py
 
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases
 	$(SETUP) python

@@ -1,0 +1,236 @@
+"""Write `docs/scenarios.md` from the scenarios' declarations: `scenario_pages.py [--check]`.
+
+What a scenario asks and which engines it is for are its declaration. Its steps are those that its
+modules build, each with the first sentence of its class and of its `undo`; its risks are the texts
+of the functions that name them. `--check` writes nothing and fails where the page is not current.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from headgate.model.version import Engine
+from headgate.plan.build import PLANNED, SCENARIOS
+from headgate.plan.scenario import Answer, Option, Scenario, Support
+from headgate.plan.step import Step
+from headgate.plan.steps import STEPS
+
+FILE = Path(__file__).parents[1] / "docs" / "scenarios.md"
+ENGINES = {
+    Engine.SPARK: "Spark Structured Streaming",
+    Engine.KAFKA_STREAMS: "Kafka Streams",
+    Engine.CONSUMER_GROUP: "consumer group",
+}
+_SCENARIOS = "headgate.plan.scenarios"
+_STEPS = "headgate.plan.steps"
+_SENTENCE = 30
+"""Shorter texts of a function that names risks are pieces of a sentence, not one."""
+_HEAD = """\
+# Scenarios
+
+What somebody wants done to a pipeline is a scenario. `headgate plan SCENARIO PIPELINE` shows its
+steps with every value resolved, every risk, and what is read again; nothing is changed by that.
+`headgate apply` runs the plan, `headgate request` asks somebody else for it, and the page
+*Reprocess* does the same. Every step is checked, journalled, verified, and undone by
+`headgate undo RUN` as far as the table of its scenario says.
+
+This page is written by `scripts/scenario_pages.py` (`make docs`) from the declarations.
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    lines = [_HEAD, *_table(), "", *_planned()]
+    for scenario in SCENARIOS.values():
+        lines += ["", *_section(scenario)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table() -> Iterator[str]:
+    yield f"| scenario | {' | '.join(ENGINES.values())} |"
+    yield f"|---|{'---|' * len(ENGINES)}"
+    for scenario in SCENARIOS.values():
+        cells = " | ".join(cell(scenario.support[engine]) for engine in ENGINES)
+        yield f"| [{scenario.name}](#{scenario.name}) | {cells} |"
+
+
+def cell(support: Support) -> str:
+    """Return what a cell of the table says."""
+    match support.answer:
+        case Answer.SUPPORTED:
+            return "supported"
+        case Answer.NEEDS:
+            return f"needs {_one_line(support.why)}"
+        case Answer.REFUSED:
+            return f"refused: {_one_line(support.why)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _planned() -> Iterator[str]:
+    if PLANNED:
+        names = ", ".join(f"`{name}`" for name in PLANNED)
+        yield f"Not built in this release: {names}."
+
+
+def _section(scenario: Scenario) -> Iterator[str]:
+    yield f"## {scenario.name}"
+    yield ""
+    yield f"{scenario.title}: {scenario.what}"
+    yield from _asks(scenario)
+    yield from _steps(scenario)
+    if found := list(risks(scenario)):
+        yield from ("", "Its plan names these risks where they are there (`...` is the case's):")
+        yield ""
+        yield from (f"- {text}" for text in found)
+
+
+def _asks(scenario: Scenario) -> Iterator[str]:
+    if not scenario.options:
+        yield from ("", f"    headgate plan {scenario.name} PIPELINE", "", "It asks nothing.")
+        return
+    yield from ("", f"    headgate plan {scenario.name} PIPELINE [OPTIONS]", "")
+    yield from ("| option | what it says |", "|---|---|")
+    for option in scenario.options:
+        value = option.metavar or "|".join(option.choices)
+        shown = f"`--{option.name}{f' {value}' if value else ''}`".replace("|", "\\|")
+        yield f"| {shown} | {_one_line(option.help)}{_remark(scenario, option)} |"
+
+
+def _remark(scenario: Scenario, option: Option) -> str:
+    others = [o for o in scenario.options if o.one_of == option.one_of is not None]
+    words = []
+    if option.one_of:
+        many = "exactly one" if option.required else "at most one"
+        words.append(f"{many} of the {len(others)} that say the {option.one_of}")
+    elif option.required:
+        words.append("must be given")
+    if option.engines != frozenset(Engine):
+        words.append("for " + ", ".join(t for e, t in ENGINES.items() if e in option.engines))
+    return f" ({'; '.join(words)})" if words else ""
+
+
+def _steps(scenario: Scenario) -> Iterator[str]:
+    found = steps(scenario)
+    if not found:
+        return
+    yield from ("", "Its plan is made of these steps, those that the engine and the case need:", "")
+    yield from ("| step | what it does | undo |", "|---|---|---|")
+    for step in found:
+        undo = _first(step.undo) if step.undoable else "**none: it can't be undone**"
+        yield f"| `{step.action}` | {_one_line(_first(step))} | {_one_line(undo)} |"
+
+
+def _first(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").split("\n\n")[0]
+
+
+def steps(scenario: Scenario) -> list[type[Step]]:
+    """Return the kinds of steps that the scenario's modules name, in the order of STEPS."""
+    named = {name for m in modules(scenario) for name in _named_steps(m)}
+    return [kind for kind in STEPS if kind.__name__ in named]
+
+
+def _named_steps(module: ModuleType) -> Iterator[str]:
+    """Yield the steps that a module names, also as the result of a function that makes them."""
+    for name, value in vars(module).items():
+        if inspect.isclass(value) and value in STEPS and _uses(module, name):
+            yield value.__name__
+        elif inspect.isfunction(value) and value.__module__.startswith(_STEPS):
+            yield from re.findall(r"\w+", str(inspect.signature(value).return_annotation))
+
+
+def _uses(module: ModuleType, name: str) -> bool:
+    """Whether a class is made here: one that is only asked for by its type is no step of ours."""
+    called = {
+        n.func.id
+        for n in ast.walk(_tree(module))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    return name in called
+
+
+def modules(scenario: Scenario) -> list[ModuleType]:
+    """Return the modules of the scenario that its plans are built in, its own first."""
+    first = inspect.getmodule(scenario.build)
+    assert first is not None
+    found = {first.__name__: first}
+    waiting = [first]
+    while waiting:
+        for name in _imported(waiting.pop(0)):
+            if name not in found:
+                found[name] = importlib.import_module(name)
+                waiting.append(found[name])
+    return list(found.values())
+
+
+def _imported(module: ModuleType) -> Iterator[str]:
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_SCENARIOS):
+            if node.module != _SCENARIOS:
+                yield str(node.module)
+            else:
+                yield from (f"{_SCENARIOS}.{alias.name}" for alias in node.names)
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
+
+
+def risks(scenario: Scenario) -> Iterable[str]:
+    """Return the sentences that the functions with `risk` in their name can say."""
+    said = [
+        _one_line(text)
+        for module in modules(scenario)
+        for function in ast.walk(_tree(module))
+        if isinstance(function, ast.FunctionDef) and "risk" in function.name
+        for text in _texts(function)
+    ]
+    return [t for t in dict.fromkeys(said) if len(t) >= _SENTENCE and " " in t]
+
+
+def _texts(function: ast.FunctionDef) -> Iterator[str]:
+    documentation = function.body[0] if ast.get_docstring(function) else None
+    for statement in function.body:
+        if statement is not documentation:
+            yield from _strings(statement)
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    """Yield whole texts: of a text with gaps its own words, with `...` in the gaps."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values
+        )
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _strings(child)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or say that it is not current."""
+    current = page()
+    is_stale = not FILE.exists() or FILE.read_text(encoding="utf-8") != current
+    if arguments == ["--check"]:
+        return 1 if is_stale else 0
+    if is_stale:
+        FILE.write_text(current, encoding="utf-8")
+    print(f"{len(SCENARIOS)} scenarios, {'written' if is_stale else 'nothing changed'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
