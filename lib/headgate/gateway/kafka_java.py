@@ -71,7 +71,7 @@ class JavaAdmin:
 
     def group_types(self) -> dict[str, GroupType]:
         """Return the type of every group of every type."""
-        with self._call() as admin:
+        with self.call() as admin:
             return {
                 g.groupId(): _type(g.type().get()) if g.type().isPresent() else GroupType.UNKNOWN
                 for g in _each(admin.listGroups().all().get())
@@ -86,7 +86,7 @@ class JavaAdmin:
         wanted, types = set(ids), self.group_types()
         share = [i for i in sorted(wanted) if types.get(i) is GroupType.SHARE]
         streams = [i for i in sorted(wanted) if types.get(i) is GroupType.STREAMS]
-        with self._call() as admin:
+        with self.call() as admin:
             return {**self._share_groups(admin, share), **self._streams_groups(admin, streams)}
 
     def delete_offsets(self, group: str, parts: Iterable[TopicPart]) -> dict[TopicPart, str]:
@@ -95,21 +95,21 @@ class JavaAdmin:
         A group that does not exist has none to delete, which is no refusal.
         """
         wanted, refused = list(parts), {}
-        with self._call() as admin:
-            keys = {part: self._partition(part) for part in wanted}
+        with self.call() as admin:
+            keys = {part: self.partition(part) for part in wanted}
             result = admin.deleteConsumerGroupOffsets(group, set(keys.values()))
             for part, key in keys.items():
                 try:
                     result.partitionResult(key).get()
                 except Py4JJavaError as error:
-                    if not _is_missing(_cause(error)):
-                        refused[part] = _cause(error)
+                    if not is_missing(cause_of(error)):
+                        refused[part] = cause_of(error)
         return refused
 
     def log_sizes(self) -> dict[TopicPart, int]:
         """Return bytes on disk by partition: the largest replica's, without ones on the move."""
         sizes: dict[TopicPart, int] = {}
-        with self._call() as admin:
+        with self.call() as admin:
             nodes = [node.id() for node in _each(admin.describeCluster().nodes().get())]
             for folders in admin.describeLogDirs(nodes).allDescriptions().get().values():
                 for folder in folders.values():
@@ -120,12 +120,12 @@ class JavaAdmin:
         return sizes
 
     @contextmanager
-    def _call(self) -> Iterator[Any]:
+    def call(self) -> Iterator[Any]:
         """Give the client to one call, and turn what Java throws into ours."""
         try:
             yield self._connected()
         except Py4JJavaError as error:
-            raise self._translate(_cause(error)) from None
+            raise self._translate(cause_of(error)) from None
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
             raise UnreachableError(f"Kafka's Java client ended: {error}") from None
@@ -136,7 +136,7 @@ class JavaAdmin:
                 self._gateway = self._process = self._admin = None
             if self._admin is None:
                 self._gateway = self._gateway or self._launch()
-                self._admin = self._create(self._gateway.jvm)
+                self._admin = self.jvm.org.apache.kafka.clients.admin.Admin.create(self._config)
             return self._admin
 
     def _launch(self) -> Any:
@@ -156,11 +156,14 @@ class JavaAdmin:
             gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
         )
 
-    def _create(self, jvm: Any) -> Any:
-        return jvm.org.apache.kafka.clients.admin.Admin.create(self._config)
+    @property
+    def jvm(self) -> Any:
+        """The view on the JVM's classes, within a `call`."""
+        return self._gateway.jvm
 
-    def _partition(self, part: TopicPart) -> Any:
-        return self._gateway.jvm.org.apache.kafka.common.TopicPartition(*part)
+    def partition(self, part: TopicPart) -> Any:
+        """Return Java's TopicPartition, within a `call`."""
+        return self.jvm.org.apache.kafka.common.TopicPartition(*part)
 
     def _translate(self, why: str) -> HeadgateError:
         if any(word in why for word in FORBIDDEN):
@@ -257,16 +260,17 @@ def _unless_missing(future: Any) -> Any:
     try:
         return future.get()
     except Py4JJavaError as error:
-        if _is_missing(_cause(error)):
+        if is_missing(cause_of(error)):
             return None
         raise
 
 
-def _is_missing(cause: str) -> bool:
+def is_missing(cause: str) -> bool:
+    """Whether the cause says that there is no such group."""
     return any(word in cause for word in MISSING)
 
 
-def _cause(error: Py4JJavaError) -> str:
+def cause_of(error: Py4JJavaError) -> str:
     """Return class and message of what a future's ExecutionException wraps."""
     thrown = error.java_exception
     inner = thrown.getCause() or thrown

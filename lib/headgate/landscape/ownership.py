@@ -80,6 +80,13 @@ def ownership(
     return {name: _ownership(name, topics.get(name), proofs.get(name, {}), ids) for name in names}
 
 
+def proofs(
+    registry: Registry, versions: Mapping[str, Version], cluster: Cluster | None
+) -> dict[str, dict[str, str]]:
+    """Return {topic: {application id: what proves it in words}}; nothing is weighed here."""
+    return _proofs(_claimants(registry, versions, cluster))
+
+
 def owned_by(found: Mapping[str, Ownership], application: str) -> tuple[Ownership, ...]:
     """Return the topics that are proven to be of an application."""
     return tuple(o for o in found.values() if o.application == application)
@@ -129,7 +136,7 @@ def _proofs(claimants: Iterable[Claimant]) -> dict[str, dict[str, str]]:
 def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
     """Yield what one application is proven to own, strongest proofs first."""
     if claimant.facts is not None:
-        yield from _by_topology(claimant.facts, claimant.application)
+        yield from named_by_topology(claimant.facts, claimant.application)
     for topic in claimant.declared:
         if internal_kind(topic):
             yield topic, f"headgate.toml lists it among the topics of {claimant.pipeline}"
@@ -151,8 +158,11 @@ def _inputs(claimant: Claimant) -> set[str]:
     return {t for s in described for t in s.topics} | {t for s in kept or () for t in s.sources}
 
 
-def _by_topology(facts: StreamsApplication, application: str) -> Iterator[tuple[str, str]]:
-    """A description without an application id has names that only lack the id before them."""
+def named_by_topology(facts: StreamsApplication, application: str) -> Iterator[tuple[str, str]]:
+    """Yield the internal topics that a described topology names, each with the proof in words.
+
+    A description without an application id has names that only lack the id before them.
+    """
     prefix = "" if facts.application_id else f"{application}-"
     for store in facts.stores:
         if store.changelog:

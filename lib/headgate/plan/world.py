@@ -9,6 +9,8 @@ from typing import Protocol
 
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Pipeline
+from headgate.model.transactions import Transaction
+from headgate.plan.checkpoint_files import CheckpointFiles, Edit
 
 
 class Status(StrEnum):
@@ -23,14 +25,23 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a pipeline's driver tells of itself: STOPPED is the word of its end, `why` a clause."""
+
+    status: Status
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """A checkpoint as it is now; batches are None where the log is empty.
 
     `location` has links and relative parts resolved. `offsets` are the newest logged ones of
     Kafka sources by topic and partition. `batch_seconds` is the usual time between two batches,
-    None where fewer than two are logged. `fixed` says why it can't be moved aside in one step,
-    None where it can.
+    None where fewer than two are logged, `busy_seconds` the longest that one of the last took, and
+    `quiet_seconds` how long ago the logs moved, None where clocks don't tell. `fixed` says why it
+    can't be moved aside in one step, None where it can.
     """
 
     location: str
@@ -39,6 +50,8 @@ class Checkpoint:
     last_commit_batch: int | None = None
     offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     batch_seconds: float | None = None
+    busy_seconds: float | None = None
+    quiet_seconds: float | None = None
     fixed: str | None = None
 
     @property
@@ -56,6 +69,38 @@ class TopicShape:
     partitions: int
     replication: int
     configs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Offsets of one partition, from `begin` to before `end`."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """What a partition's records are proved by: how many, their bytes, and a SHA-256.
+
+    The hash is over timestamp, key, value and headers of each record, in order.
+    """
+
+    records: int = 0
+    bytes: int = 0
+    hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What the engine did on a copy: `resumes`, `refuses` or `unknown`; `rows_in` it took there."""
+
+    outcome: str
+    error_class: str | None = None
+    message: str | None = None
+    rows_in: int | None = None
 
 
 class World(Protocol):
@@ -84,14 +129,44 @@ class World(Protocol):
     def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
 
+    def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the topics on which a transaction is open: its records can't be read."""
+
+    def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
+        """Return each topic's size on disk (one replica), None where that can't be told."""
+
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets; one that can't be seen is not inactive."""
+
+    def groups(self) -> Mapping[str, Group]:
+        """Return every group with its committed offsets; UnreachableError where one is hidden."""
+
+    def topic_names(self) -> frozenset[str]:
+        """Return the name of every topic that may be seen."""
+
+    def open_transactions(self, parts: Iterable[tuple[str, int]]) -> tuple[Transaction, ...]:
+        """Return the open transactions of the cluster, and those only these partitions know."""
+
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """Return every registered pipeline."""
 
     def checkpoint(self, location: str) -> Checkpoint | None:
         """Return the checkpoint there, or None where there is none."""
 
+    def checkpoint_files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
+        """Return the small files of a local checkpoint, also of a broken one; None without one.
+
+        `sink` is the folder of a file sink, whose log tells which batches it has.
+        """
+
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command; UNKNOWN where there is none."""
+
+    def told(self, pipeline: str) -> Told:
+        """Return what the driver tells by `headgate.watch` or Spark's REST interface.
+
+        UNKNOWN where it tells nothing, or nothing that can be trusted now.
+        """
 
     def registered(self, pipeline: str) -> Pipeline | None:
         """Return the pipeline as the registry has it now."""
@@ -116,6 +191,9 @@ class Effects(World, Protocol):
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
         """Commit offsets for a group without members."""
 
+    def remove_members(self, group_id: str) -> None:
+        """Remove every member of a classic group; one that is alive joins again."""
+
     def delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
         """Remove committed offsets of a group without members."""
 
@@ -127,6 +205,33 @@ class Effects(World, Protocol):
 
         RefusedError where another topic has the name now.
         """
+
+    def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
+        """Give the topic these settings of its own, and no others."""
+
+    def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
+        """Delete the records before an offset of each partition."""
+
+    def park(self, spans: Iterable[Span], to: str) -> None:
+        """Copy records to the same partitions of the topic `to`, as they are.
+
+        Each gets a header that tells where it was. What an earlier try copied is not copied again.
+        """
+
+    def missing_of_parked(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+        """Return the partitions that hold records behind the last one that was parked."""
+
+    def prove_parked(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where the copy is not exact. Digests by partition."""
+
+    def unpark(self, parking: str, to: str) -> None:
+        """Copy parked records back to an empty topic without the header.
+
+        What an earlier try copied is not copied again.
+        """
+
+    def prove_unparked(self, parking: str, to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where `to` holds others. Digests by partition."""
 
     def exists(self, path: str) -> bool:
         """Return whether a file or a folder is there."""
@@ -142,6 +247,21 @@ class Effects(World, Protocol):
 
     def move(self, path: str, to: str) -> None:
         """Rename a folder in one step, forced to disk; `to` must not exist."""
+
+    def copy_beside(self, path: str, to: str, edits: Iterable[Edit] = ()) -> None:
+        """Copy a checkpoint to a hidden neighbour of this run and make the edits in the copy.
+
+        What stood there from an earlier try goes; the original stays byte for byte.
+        """
+
+    def remove_beside(self, path: str, copy: str) -> None:
+        """Remove a copy that stands beside the checkpoint; fine if it is gone."""
+
+    def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
+        """Start a query on a copy of the checkpoint for one batch whose output goes nowhere.
+
+        RefusedError where the function can't be started at all.
+        """
 
     def make_like(self, path: str, like: str) -> None:
         """Make an empty folder with the owner and the rights of `like`; fine if it is there."""

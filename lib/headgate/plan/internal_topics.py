@@ -1,0 +1,127 @@
+"""Which topics a reset of a Kafka Streams application may delete, and what proves that.
+
+A topic that looks internal and begins with `<application.id>-` is
+
+OWNED      something proves that it is the application's, and nobody else claims it
+CONTESTED  another application or group claims it, too: never deleted
+FOREIGN    another application's, by a proof or by its longer id: left alone, never deleted
+UNPROVEN   nothing says whose it is: somebody has to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headgate.landscape.ownership import proofs
+from headgate.model.cluster import Cluster, Group
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.streams import internal_kind
+from headgate.model.version import Engine, Version
+
+
+class Claim(StrEnum):
+    """Whose a topic is; see the module."""
+
+    OWNED = "owned"
+    CONTESTED = "contested"
+    FOREIGN = "foreign"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Internal:
+    """One topic that looks like the application's internal one; `why` is a clause."""
+
+    topic: str
+    claim: Claim
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is known of the cluster and of all applications.
+
+    `topics` are the names of all topics, `versions` those stored of registered pipelines by name.
+    """
+
+    topics: frozenset[str]
+    groups: Mapping[str, Group]
+    pipelines: tuple[Pipeline, ...] = ()
+    versions: Mapping[str, Version] | None = None
+
+
+def judge(
+    application: str, named: Mapping[str, str], around: Surroundings, *, but: Iterable[str] = ()
+) -> dict[str, Internal]:
+    """Return every topic that looks like an internal one of the application, by its name.
+
+    `named` are the topics that its own topology names, each with the proof in words. `but` are
+    topics that it reads as inputs: they are none of its internal ones, however they are called.
+    """
+    mine = {t for t in around.topics if t.startswith(f"{application}-") and internal_kind(t)}
+    candidates = sorted(mine - set(but))
+    proven = _proofs(around)
+    committed = _committers(around, candidates)
+    return {
+        topic: _judged(
+            topic, application, named.get(topic), proven.get(topic, {}), around, committed
+        )
+        for topic in candidates
+    }
+
+
+def _judged(
+    topic: str,
+    application: str,
+    named: str | None,
+    proven: Mapping[str, str],
+    around: Surroundings,
+    committed: Mapping[str, tuple[str, ...]],
+) -> Internal:
+    own = named or proven.get(application)
+    theirs = dict(_theirs(topic, application, proven, around))
+    readers = {g: f"group {g} has offsets of it" for g in committed[topic] if g != application}
+    claims = "; ".join((theirs or readers).values())
+    if own is None and theirs:
+        return Internal(topic=topic, claim=Claim.FOREIGN, why=claims)
+    if theirs or readers:
+        why = f"{claims}, and {own}" if own else claims
+        return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
+    if own is None:
+        why = "only the beginning of its name says that it is this application's"
+        return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
+    return Internal(topic=topic, claim=Claim.OWNED, why=own)
+
+
+def _proofs(around: Surroundings) -> dict[str, dict[str, str]]:
+    """Return by topic what proves whose it is, by application id."""
+    cluster = Cluster(id="", at="", bootstrap="", groups=dict(around.groups))
+    return proofs(Registry(pipelines=around.pipelines), around.versions or {}, cluster)
+
+
+def _theirs(
+    topic: str, application: str, proven: Mapping[str, str], around: Surroundings
+) -> Iterator[tuple[str, str]]:
+    """Yield the other applications that claim a topic, each with the reason."""
+    for other, proof in sorted(proven.items()):
+        if other != application:
+            yield other, f"it is {other}'s: {proof}"
+    for other in sorted(_ids(around)):
+        longer = len(other) > len(application) and topic.startswith(f"{other}-")
+        if longer and other not in proven:
+            yield other, f"its name begins with the longer id of {other}"
+
+
+def _ids(around: Surroundings) -> set[str]:
+    registered = {p.group for p in around.pipelines if p.engine is Engine.KAFKA_STREAMS and p.group}
+    return registered | around.groups.keys()
+
+
+def _committers(around: Surroundings, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {name: [] for name in topics}
+    for group in around.groups.values():
+        for topic in {o.topic for o in group.offsets if o.offset is not None} & found.keys():
+            found[topic].append(group.id)
+    return {name: tuple(sorted(groups)) for name, groups in found.items()}

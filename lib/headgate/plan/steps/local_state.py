@@ -1,0 +1,66 @@
+"""Clear what a Kafka Streams application keeps on its hosts, or take somebody's word for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from headgate.plan.step import Step, Was, check_command
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.topics import check_gone_or_inactive
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClearLocalState(StepBase):
+    """Clear the local state of every instance; without `command` somebody else does.
+
+    `instances` are those that a person has confirmed to be cleared, which nothing proves. Where
+    neither is given a person is asked.
+    """
+
+    action: ClassVar[str] = "clear_local_state"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str | None
+    instances: tuple[str, ...]
+    group: str
+    group_type: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        if self.command is not None:
+            return f"clear the local state of {self.pipeline} with `{self.command}`"
+        if self.instances:
+            names = ", ".join(self.instances)
+            return f"take it on trust that local state is cleared on {names}: unproven"
+        return (
+            f"ask you to clear the local state of {self.pipeline} on every instance: no `clean`"
+            " command is registered for it"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the command is not the planned one, or somebody runs."""
+        check_command(world, self.pipeline, "clean", self.command)
+        check_gone_or_inactive(world, self.group, self.group_type, again=True)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command, or say what was taken on trust, or ask."""
+        if self.command is not None:
+            effects.command(self.pipeline, "clean")
+        elif self.instances:
+            names = ", ".join(self.instances)
+            effects.note(f"UNPROVEN: somebody said that the local state of {names} is cleared.")
+        else:
+            effects.note(
+                f"Now clear the local state of {self.pipeline} on every instance, before it is"
+                " started: KafkaStreams#cleanUp(), or <state.dir>/<application.id>."
+            )
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Nobody can look at the disks of other hosts: the command's exit code has to do."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Clear it again: what was kept since belongs to topics that the undo replaces."""
+        return (replace(self, instances=()),)

@@ -1,0 +1,61 @@
+"""Remove what killed processes left in a group, and prove that nobody comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.plan.step import Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects, World
+
+# A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
+# joins again: who is not back after three of them is gone.
+REJOIN_SECONDS = 10.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveMembers(StepBase):
+    """Remove every member of a classic group, static ones too; refuse where one joins again."""
+
+    action: ClassVar[str] = "remove_members"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    group: str
+    group_type: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"remove the members that are left in {self.group}, and make sure that none comes back"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse a group of another type: only classic ones let go of members."""
+        found = world.group(self.group)
+        if found.type.value != self.group_type:
+            raise StalePlanError(
+                f"group {self.group} is of type {found.type} now, not {self.group_type}"
+            )
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Remove them, where there are any."""
+        if effects.group(self.group).members:
+            effects.remove_members(self.group)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where a member comes back: it is alive, and nothing else was done."""
+        waited = 0.0
+        while True:
+            if members := effects.group(self.group).members:
+                names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
+                raise RefusedError(
+                    f"{len(members)} member(s) of {self.group} came back after they were removed"
+                    f" ({names}): the application runs; stop it"
+                )
+            if waited >= REJOIN_SECONDS:
+                return
+            effects.pause(_POLL)
+            waited += _POLL

@@ -1,0 +1,74 @@
+"""Wait for the end of transactions that an application left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError
+from headgate.model.transactions import Transaction, is_of_application
+from headgate.plan.step import Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects
+
+# Kafka Streams' transactions time out after 10 s unless configured, and the broker looks for them
+# every 10 s.
+OPEN_SECONDS = 45.0
+_POLL = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitTransactions(StepBase):
+    """Prove that no transaction of an application is open, nor one on the topics that go.
+
+    `topics` maps a name to facts with its number of `partitions`. A transaction that is open will
+    still commit offsets or write records, so its producer counts as alive.
+    """
+
+    action: ClassVar[str] = "await_transactions"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    application: str
+    topics: dict[str, dict[str, Any]]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"make sure that {self.application} has no pending transaction"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Wait until the broker has ended those that a killed process left open."""
+        waited = 0.0
+        while (pending := self._pending(effects)) and waited < OPEN_SECONDS:
+            if waited == 0:
+                effects.note(f"waiting for the end of {_named(pending)}")
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where one is still open."""
+        if pending := self._pending(effects):
+            raise RefusedError(
+                f"{self.application} has a pending transaction, so something of it is alive:"
+                f" {_named(pending)}; stop it, or abort the transaction"
+            )
+
+    def _pending(self, effects: Effects) -> list[Transaction]:
+        return [
+            t
+            for t in effects.open_transactions(_parts(self.topics))
+            if (t.id and is_of_application(t.id, self.application)) or t.topics & self.topics.keys()
+        ]
+
+
+def _parts(topics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int]]:
+    return [
+        (name, number) for name, f in sorted(topics.items()) for number in range(f["partitions"])
+    ]
+
+
+def _named(pending: list[Transaction]) -> str:
+    return ", ".join(
+        f"{t.id or 'one without an owner'} ({t.state}; {', '.join(sorted(t.topics)) or 'no topic'})"
+        for t in pending[:3]
+    )
