@@ -10,6 +10,7 @@ import pytest
 from headgate.gateway.world import LiveEffects
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
+from headgate.plan import proof
 from headgate.plan.execute import Executor
 from headgate.plan.plan import dump_plan
 from headgate.plan.steps import process
@@ -121,7 +122,7 @@ class Lab:
 def quick(monkeypatch):
     """Waits that a person would want, not a test."""
     for name in ("QUIET_MIN", "QUIET_MAX"):
-        monkeypatch.setattr(process, name, 0.5)
+        monkeypatch.setattr(proof, name, 0.5)
     for name in ("SIGN_SECONDS", "GRACE_SECONDS"):
         monkeypatch.setattr(process, name, 0.5)
 

@@ -7,12 +7,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
+from headgate.gateway import checkpoint_times as times
 from headgate.plan.world import Checkpoint
 
 _LAST_BATCHES = 6
@@ -51,7 +51,9 @@ def read_checkpoint(location: str) -> Checkpoint | None:
         last_offset_batch=max(offsets, default=None),
         last_commit_batch=max(_batches(folder / "commits"), default=None),
         offsets=_kafka_offsets(folder / "offsets", offsets),
-        batch_seconds=_batch_seconds(folder / "offsets", offsets),
+        batch_seconds=times.batch_seconds(folder),
+        busy_seconds=times.busy_seconds(folder),
+        quiet_seconds=times.quiet_seconds(folder),
         fixed=_fixed(folder),
     )
 
@@ -80,12 +82,12 @@ def _kafka_offsets(log: Path, batches: list[int]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for batch in batches[-_LAST_BATCHES:]:
         for line in _lines(log / str(batch))[2:]:
-            for topic, parts in _topics(_json(line)):
+            for topic, parts in kafka_topics(_json(line)):
                 found.setdefault(topic, {}).update(parts)
     return found
 
 
-def _topics(value: Any) -> Iterator[tuple[str, dict[int, int]]]:
+def kafka_topics(value: Any) -> Iterator[tuple[str, dict[int, int]]]:
     """Yield what looks like Kafka's offsets, {topic: {partition: offset}}, at any depth.
 
     The log's second format wraps each source's offset in an object, some of them as text.
@@ -98,27 +100,12 @@ def _topics(value: Any) -> Iterator[tuple[str, dict[int, int]]]:
         if isinstance(inner, dict) and inner and all(map(_is_partition, inner.items())):
             yield key, {int(p): int(o) for p, o in inner.items()}
         else:
-            yield from _topics(inner)
+            yield from kafka_topics(inner)
 
 
 def _is_partition(item: tuple[Any, Any]) -> bool:
     key, value = item
     return str(key).isdigit() and isinstance(value, int) and not isinstance(value, bool)
-
-
-def _batch_seconds(log: Path, batches: list[int]) -> float | None:
-    """Return the median time between the last batches, in seconds."""
-    times = [_timestamp(log / str(batch)) for batch in batches[-_LAST_BATCHES:]]
-    known = [t for t in times if t is not None]
-    gaps = sorted(after - before for before, after in pairwise(known))
-    return gaps[len(gaps) // 2] / 1000 if gaps else None
-
-
-def _timestamp(path: Path) -> int | None:
-    lines = _lines(path)
-    head = _json(lines[1]) if len(lines) > 1 else None
-    found = head.get("batchTimestampMs") if isinstance(head, dict) else None
-    return found if isinstance(found, int) else None
 
 
 def _lines(path: Path) -> list[str]:
@@ -193,18 +180,26 @@ def copy_tree(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         linked = os.stat(source).st_dev == os.stat(target.parent).st_dev  # noqa: PTH116
         if not linked:
-            _check_room(source, target.parent)
+            check_room(source, target.parent)
         shutil.copytree(
             source, target, symlinks=True, copy_function=_link if linked else shutil.copy2
         )
-        for folder in (target, *(p for p in _entries(target) if p.is_dir())):
-            sync(folder)
-        if not linked:
-            for file in (p for p in _entries(target) if p.is_file() and not p.is_symlink()):
-                sync(file)
-        sync(target.parent)
+        sync_tree(target)
     except (OSError, shutil.Error) as error:
         raise StepError(f"{source} could not be copied to {target}: {error}") from error
+
+
+def sync_tree(folder: Path) -> None:
+    """Force the names below a folder and its own to disk, and files that are not linked.
+
+    A file with another name is on disk already: only its new name has to get there.
+    """
+    for path in (folder, *_entries(folder)):
+        if path.is_symlink():
+            continue
+        if path.is_dir() or path.stat().st_nlink == 1:
+            sync(path)
+    sync(folder.parent)
 
 
 def _link(source: str, target: str) -> None:
@@ -215,7 +210,8 @@ def _link(source: str, target: str) -> None:
         sync(Path(target))
 
 
-def _check_room(source: Path, folder: Path) -> None:
+def check_room(source: Path, folder: Path) -> None:
+    """Raise StepError where the folder's disk has no room for a copy of `source`."""
     needed = sum(p.stat().st_size for p in source.rglob("*") if p.is_file())
     free = shutil.disk_usage(folder).free
     if needed > free:

@@ -14,7 +14,13 @@ from headgate.gateway.event_log_files import zipped_logs
 from headgate.gateway.web import Web
 from headgate.parse.spark.event_log import EventLog
 from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.rest import RestAddress, read_rest, rest_address, wanted_executions
+from headgate.parse.spark.rest import (
+    RestAddress,
+    batch_query,
+    read_rest,
+    rest_address,
+    wanted_executions,
+)
 from headgate.parse.spark.secrets import mask_text
 
 _PAGE = 1000
@@ -43,6 +49,22 @@ def read_spark_rest(url: str, keep: Keep | None = None) -> tuple[EventLog, bool]
             if (log := _event_log(web, where, path, file, keep)) is not None:
                 return log, True
         return _live(web, application, where, path), False
+
+
+def running_queries(url: str) -> frozenset[str]:
+    """Return the ids of the queries that have a batch under way, as a running UI lists them.
+
+    A query that waits for data has none: absence says nothing. Raises as `read_spark_rest`.
+    """
+    address = rest_address(url)
+    with closing(Web(address.base)) as web:
+        application, attempt = _application(web, address)
+        where = f"/api/v1/applications/{quote(application['id'], safe='')}"
+        where += f"/{attempt}" if attempt else ""
+        if all(a.get("completed") for a in application["attempts"] if isinstance(a, dict)):
+            return frozenset()
+        under_way = [e for e in _executions(web, where) if e.get("status") == "RUNNING"]
+    return frozenset(filter(None, (batch_query(str(e.get("description"))) for e in under_way)))
 
 
 def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | None]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from headgate.gateway.world_carry import CarryEffects, CarryWorld
 from headgate.gateway.world_commands import CommandEffects, CommandWorld
 from headgate.gateway.world_folders import FolderEffects, FolderWorld
+from headgate.gateway.world_groups import GroupEffects, GroupWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
 from headgate.model.registry import Registry
 
 
-class LiveWorld(TopicWorld, KafkaWorld, FolderWorld, CommandWorld):
+class LiveWorld(CarryWorld, GroupWorld, TopicWorld, KafkaWorld, FolderWorld, CommandWorld, ToldWorld):
     """Answers from the systems that the registry names; see `plan.world.World`."""
 
     def __init__(self, registry: Registry, home: Path) -> None:
@@ -20,7 +23,9 @@ class LiveWorld(TopicWorld, KafkaWorld, FolderWorld, CommandWorld):
         self.home = home
 
 
-class LiveEffects(LiveWorld, TopicEffects, KafkaEffects, FolderEffects, CommandEffects):
+class LiveEffects(
+    LiveWorld, CarryEffects, GroupEffects, TopicEffects, KafkaEffects, FolderEffects, CommandEffects
+):
     """What a run's steps may do; see `plan.world.Effects`.
 
     `pause`, `note` and `progress` come from whoever executes the run.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -10,6 +10,7 @@ from typing import Protocol
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Pipeline
 from headgate.model.transactions import Transaction
+from headgate.plan.position import Beginning, QueryPosition
 from headgate.plan.checkpoint_files import CheckpointFiles, Edit
 
 
@@ -159,6 +160,12 @@ class World(Protocol):
         `sink` is the folder of a file sink, whose log tells which batches it has.
         """
 
+    def query_position(self, location: str) -> QueryPosition | None:
+        """Return where a query's sources are after its newest committed batch.
+
+        None where there is no checkpoint; EvidenceError where its logs are broken.
+        """
+
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command; UNKNOWN where there is none."""
 
@@ -262,6 +269,23 @@ class Effects(World, Protocol):
 
         RefusedError where the function can't be started at all.
         """
+
+    def make_checkpoint(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> None:
+        """Write a checkpoint without batches and state, whose sources begin there.
+
+        `like` is the old one, which gives owner, rights, and the files that were read. What an
+        earlier try left at `draft` goes.
+        """
+
+    def made_otherwise(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> str | None:
+        """Return what of the draft, read back, is not as it was to be written; None: nothing."""
+
+    def drop_draft(self, draft: str) -> None:
+        """Remove a draft; fine if it is gone."""
 
     def make_like(self, path: str, like: str) -> None:
         """Make an empty folder with the owner and the rights of `like`; fine if it is there."""

@@ -51,6 +51,12 @@ class RestAddress:
     attempt: str | None = None
 
 
+def batch_query(description: str) -> str | None:
+    """Return the id of the query whose batch an execution is, None where it is no batch."""
+    match = _BATCH.search(description)
+    return match["query"] if match else None
+
+
 def rest_address(url: str) -> RestAddress:
     """Return the interface behind any address of a UI or of a History Server, of any page of it."""
     scheme, _, rest = url.strip().partition("://")

@@ -50,6 +50,7 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
         topics=facts,
         only=dict(wish.only),
         offsets=tuple(_preview(parts, positions, found)),
+        pipeline=pipeline.name,
     )
     return Plan(
         scenario=asked.scenario,

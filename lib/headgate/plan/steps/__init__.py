@@ -15,16 +15,23 @@ from headgate.plan.steps.checkpoint import (
     RestoreCheckpoint,
     SnapshotCheckpoint,
 )
+from headgate.plan.steps.fence import Unfence
+from headgate.plan.steps.local_state import ClearLocalState
+from headgate.plan.steps.members import RemoveMembers
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
 from headgate.plan.steps.topics import DeleteTopics, RestoreTopics
+from headgate.plan.steps.transactions import AwaitTransactions
 
 __all__ = [
     "STEPS",
     "AskPerson",
+    "AwaitTransactions",
+    "ClearLocalState",
     "DeleteTopics",
     "DropSnapshot",
     "RecordOffsets",
+    "RemoveMembers",
     "ReplaceCheckpoint",
     "ResetOffsets",
     "RestoreCheckpoint",
@@ -33,6 +40,7 @@ __all__ = [
     "SnapshotCheckpoint",
     "StartPipeline",
     "StopPipeline",
+    "Unfence",
     "load_step",
 ]
 
@@ -47,8 +55,12 @@ STEPS: tuple[type[Step], ...] = (
     RestoreOffsets,
     StartPipeline,
     AskPerson,
+    Unfence,
     DeleteTopics,
     RestoreTopics,
+    RemoveMembers,
+    AwaitTransactions,
+    ClearLocalState,
 )
 _BY_ACTION = {kind.action: kind for kind in STEPS}
 

@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Checkpoint, Effects, Status, World
+from headgate.plan.world import Checkpoint, Effects, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class SnapshotCheckpoint(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        check_stopped(world, self.pipeline)
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
         check_query(world, self.checkpoint, self.query_id)
 
     def bind(self, effects: Effects) -> Was:
@@ -73,7 +74,7 @@ class ReplaceCheckpoint(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        check_stopped(world, self.pipeline)
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
         if again:
             return
         found = check_query(world, self.checkpoint, self.query_id)
@@ -131,7 +132,7 @@ class RestoreCheckpoint(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
-        check_stopped(world, self.pipeline)
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
 
     def bind(self, effects: Effects) -> Was:
         """Refuse where the old one is not as it was left; decide where the new one goes."""
@@ -209,19 +210,6 @@ def beside(checkpoint: str, word: str, run: str) -> str:
     """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
     path = PurePosixPath(checkpoint)
     return str(path.with_name(f".{path.name}.{word}-{run}"))
-
-
-def check_stopped(world: World, pipeline: str) -> None:
-    """Refuse where the status command no longer says `stopped`, as after a crash or a failure.
-
-    The stop step proved it, but hours may lie between: somebody may have started it by hand.
-    """
-    registered = world.registered(pipeline)
-    if registered is None or registered.commands.status is None:
-        return
-    status = world.status(pipeline)
-    if status is not Status.STOPPED:
-        raise RefusedError(f"{pipeline} was to stay stopped, and its status is {status}: stop it")
 
 
 def check_query(world: World, location: str, query_id: str) -> Checkpoint:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
+from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
 from headgate.plan.target import Target, TopicPart, find
@@ -106,6 +107,7 @@ class ResetOffsets(StepBase):
     topics: dict[str, dict[str, Any]]
     only: dict[str, list[int]] = field(default_factory=dict)
     offsets: tuple[dict[str, Any], ...] = ()
+    pipeline: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -122,6 +124,8 @@ class ResetOffsets(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the group is not proven empty or a topic is not the planned one."""
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
         check_inactive(world, self.group, self.group_type)
         check_topics(world, self.topics)
 
@@ -163,6 +167,7 @@ class ResetOffsets(StepBase):
             moves=tuple(
                 Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was) for m in moves
             ),
+            pipeline=self.pipeline,
         )
         return (back,) if moves else ()
 
@@ -179,6 +184,7 @@ class RestoreOffsets(StepBase):
     topics: dict[str, dict[str, Any]]
     moves: tuple[Move, ...]
     offsets: tuple[dict[str, Any], ...] = ()
+    pipeline: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -208,6 +214,8 @@ class RestoreOffsets(StepBase):
         if again and _all_there(world, self.group, self.moves):
             # A group whose last offset is deleted is gone, and no longer proven empty.
             return
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
         check_inactive(world, self.group, self.group_type)
         check_topics(world, self.topics)
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import StepError
 from headgate.model.registry import Commands
-from headgate.plan.step import Step, Was, active_reason, check_command
+from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.fence import Unfence
+from headgate.plan.stopped import wait_until_stopped
 from headgate.plan.world import Effects, Status, World
 
-# A killed consumer stays a member until its session times out: 45 s unless configured.
-STOP_SECONDS = 90.0
 START_SECONDS = 180.0
-# A query is quiet when no batch came over several times its usual interval, within these bounds.
-QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 60.0
 # After a crash within a start: how long to look for a sign that it runs before it is started
 # again, while something of the start command lives and when nothing does.
 SIGN_SECONDS, GRACE_SECONDS = 60.0, 5.0
@@ -26,10 +24,10 @@ _POLL = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPipeline(StepBase):
-    """Run the registered stop command and prove that the pipeline no longer runs.
+    """Fence the pipeline, run the registered stop command, and prove that it no longer runs.
 
-    Without `command` it only proves. Proof is, for a group, that it is empty; for a query, that
-    its status command (where there is one) says so and its logs stay as they are.
+    Without `command` it only proves; `plan.stopped` says how. Without `fence` nothing keeps an
+    orchestrator from starting the pipeline again, so each destructive step proves it anew.
     """
 
     action: ClassVar[str] = "stop_pipeline"
@@ -41,17 +39,23 @@ class StopPipeline(StepBase):
     has_status: bool
     checkpoint: str | None = None
     group: str | None = None
+    fence: str | None = None
+    unfence: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
+        fence = f"fence {self.pipeline} with `{self.fence}`, " if self.fence else ""
         if self.command is None:
-            return f"make sure that {self.pipeline} is stopped"
-        return f"stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
+            return f"{fence}make sure that {self.pipeline} is stopped"
+        return f"{fence}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
         check_command(world, self.pipeline, "stop", self.command)
         check_command(world, self.pipeline, "start", self.start)
+        if self.fence is not None:
+            check_command(world, self.pipeline, "fence", self.fence)
+            check_command(world, self.pipeline, "unfence", self.unfence)
 
     def bind(self, effects: Effects) -> Was:
         """Remember whether it ran: an undo starts only what ran before."""
@@ -62,73 +66,45 @@ class StopPipeline(StepBase):
         return False
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Run the command unless it is known that nothing runs."""
+        """Fence it first, then run the command unless it is known that nothing runs."""
+        if self.fence is not None:
+            effects.command(self.pipeline, "fence")
         if self.command is not None and self._runs(effects) is not False:
             effects.command(self.pipeline, "stop")
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
-        if self.has_status:
-            self._wait_for_status(effects)
-        if self.group is not None:
-            self._wait_for_empty_group(effects, self.group)
-        if self.checkpoint is not None:
-            self._watch_logs(effects, self.checkpoint)
+        wait_until_stopped(
+            effects,
+            self.pipeline,
+            group=self.group,
+            checkpoint=self.checkpoint,
+            patient=self.command is not None,
+        )
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Start it again, unless it did not run before or was not stopped from here."""
-        if was["running"] is False or self.command is None:
+        """Start it again; only unfence what did not run before or was not stopped from here."""
+        if was["running"] is not False and self.command is not None:
+            return (start_or_ask(self),)
+        if self.fence is None:
             return ()
-        return (start_or_ask(self),)
+        return (Unfence(pipeline=self.pipeline, command=self.unfence, fence=self.fence),)
 
     def _runs(self, world: World) -> bool | None:
         """Return whether it runs, None where that can't be told."""
         status = world.status(self.pipeline)
         if status is not Status.UNKNOWN:
-            return status is Status.RUNS
+            return status is not Status.STOPPED
         if self.group is not None:
             group = world.group(self.group)
             return False if group.is_inactive else (True if group.members else None)
-        return None
-
-    def _wait_for_status(self, effects: Effects) -> None:
-        waited, status = 0.0, effects.status(self.pipeline)
-        while status is not Status.STOPPED and waited < STOP_SECONDS and self.command is not None:
-            effects.pause(_POLL)
-            waited, status = waited + _POLL, effects.status(self.pipeline)
-        if status is not Status.STOPPED:
-            how = "still runs" if status is Status.RUNS else "may still run: its status is unknown"
-            raise RefusedError(f"{self.pipeline} {how}, {waited:.0f} s after it was to stop")
-
-    def _wait_for_empty_group(self, effects: Effects, group: str) -> None:
-        waited = 0.0
-        while not effects.group(group).is_inactive:
-            if waited >= STOP_SECONDS or self.command is None:
-                raise RefusedError(active_reason(effects, group))
-            effects.pause(_POLL)
-            waited += _POLL
-
-    def _watch_logs(self, effects: Effects, location: str) -> None:
-        before = effects.checkpoint(location)
-        if before is None:
-            return
-        seconds = min(max(QUIET_TIMES * (before.batch_seconds or 0), QUIET_MIN), QUIET_MAX)
-        effects.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
-        waited = 0.0
-        while waited < seconds:
-            effects.pause(_POLL)
-            waited += _POLL
-            now = effects.checkpoint(location)
-            if now is None or now.head != before.head or now.query_id != before.query_id:
-                at = now.head if now else None
-                raise RefusedError(
-                    f"{self.pipeline} still runs: its logs moved from batch {before.head} to {at}"
-                )
+        told = world.told(self.pipeline).status
+        return None if told is Status.UNKNOWN else told is Status.RUNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPipeline(StepBase):
-    """Run the registered start command and see the pipeline run.
+    """Take the fence off, run the registered start command and see the pipeline run.
 
     `fresh` says that it starts without a checkpoint: then it must write one of its own.
     """
@@ -143,14 +119,19 @@ class StartPipeline(StepBase):
     checkpoint: str | None = None
     group: str | None = None
     fresh: bool = False
+    fence: str | None = None
+    unfence: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"start {self.pipeline} with `{self.command}`"
+        unfence = f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
+        return f"{unfence}start {self.pipeline} with `{self.command}`"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
         check_command(world, self.pipeline, "start", self.command)
+        if self.unfence is not None:
+            check_command(world, self.pipeline, "unfence", self.unfence)
 
     def bind(self, effects: Effects) -> Was:
         """Remember the logs' newest batches: later ones show that the query runs."""
@@ -175,7 +156,9 @@ class StartPipeline(StepBase):
         return status is Status.RUNS
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Run the command unless it is known to run already."""
+        """Take the fence off; run the command unless it is known to run already."""
+        if self.unfence is not None:
+            effects.command(self.pipeline, "unfence")
         if effects.status(self.pipeline) is not Status.RUNS:
             effects.command(self.pipeline, "start")
 
@@ -191,7 +174,7 @@ class StartPipeline(StepBase):
             waited += _POLL
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Stop it."""
+        """Fence and stop it."""
         stop = StopPipeline(
             pipeline=self.pipeline,
             command=self.stop,
@@ -199,6 +182,8 @@ class StartPipeline(StepBase):
             has_status=self.has_status,
             checkpoint=self.checkpoint,
             group=self.group,
+            fence=self.fence,
+            unfence=self.unfence,
         )
         return (stop,)
 
@@ -236,10 +221,13 @@ class AskPerson(StepBase):
     has_status: bool
     checkpoint: str | None = None
     group: str | None = None
+    fence: str | None = None
+    unfence: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"ask you to {self.request}: no command is registered for it"
+        unfence = f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
+        return f"{unfence}ask you to {self.request}: no command is registered for it"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Nothing to refuse: still no command may be registered, and one more does no harm."""
@@ -249,7 +237,9 @@ class AskPerson(StepBase):
         return False
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Say it; the run does not wait for it."""
+        """Take the fence off and say it; the run does not wait for it."""
+        if self.unfence is not None:
+            effects.command(self.pipeline, "unfence")
         effects.note(f"Now {self.request}.")
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -264,6 +254,8 @@ class AskPerson(StepBase):
             has_status=self.has_status,
             checkpoint=self.checkpoint,
             group=self.group,
+            fence=self.fence,
+            unfence=self.unfence,
         )
         return (stop,)
 
@@ -278,6 +270,8 @@ def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | 
             has_status=stop.has_status,
             checkpoint=stop.checkpoint,
             group=stop.group,
+            fence=stop.fence,
+            unfence=stop.unfence,
         )
     return StartPipeline(
         pipeline=stop.pipeline,
@@ -287,6 +281,8 @@ def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | 
         checkpoint=stop.checkpoint,
         group=stop.group,
         fresh=fresh,
+        fence=stop.fence,
+        unfence=stop.unfence,
     )
 
 
@@ -295,13 +291,20 @@ def rebind(step: Step, commands: Commands) -> Step:
 
     For steps that a person asks for anew, an undo or a resume: often the command was the fault.
     """
-    has_status = commands.status is not None
+    stop, start = commands.stop, commands.start
+    now: dict[str, Any] = {
+        "has_status": commands.status is not None,
+        "fence": commands.fence,
+        "unfence": commands.unfence,
+    }
     match step:
         case StopPipeline():
-            return replace(step, command=commands.stop, start=commands.start, has_status=has_status)
-        case StartPipeline() if commands.start is not None:
-            return replace(step, command=commands.start, stop=commands.stop, has_status=has_status)
+            return replace(step, command=stop, start=start, **now)
+        case StartPipeline() if start is not None:
+            return replace(step, command=start, stop=stop, **now)
         case AskPerson():
-            return replace(step, stop=commands.stop, has_status=has_status)
+            return replace(step, stop=stop, **now)
+        case Unfence() if commands.unfence is not None:
+            return replace(step, command=commands.unfence, fence=commands.fence)
         case _:
             return step

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_stopped
 from headgate.plan.world import Effects, TopicShape, World
 
 # Of many topics only the first are named in a sentence.
@@ -44,7 +44,7 @@ class DeleteTopics(StepBase):
         After a crash some of them may be gone already.
         """
         if self.pipeline is not None:
-            check_stopped(world, self.pipeline)
+            prove_stopped(world, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(world, self.group, self.group_type, again=again)
         left = world.shapes(self.topics) if again else self.topics
@@ -107,7 +107,7 @@ class RestoreTopics(StepBase):
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads one that would be replaced."""
         if self.pipeline is not None:
-            check_stopped(world, self.pipeline)
+            prove_stopped(world, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(world, self.group, self.group_type, again=True)
         check_unread(world, [s["name"] for s in self.shapes], but=self.group)

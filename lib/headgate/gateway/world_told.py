@@ -1,0 +1,116 @@
+"""What the drivers of Spark queries tell of themselves: by `headgate.watch`, by Spark's UI."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headgate.errors import EvidenceError, HeadgateError
+from headgate.gateway.checkpoints import read_checkpoint
+from headgate.gateway.drivers import is_gone
+from headgate.gateway.evidence_files import find
+from headgate.gateway.watch_files import newest_watch_files
+from headgate.model.registry import Pipeline, Registry
+from headgate.plan.world import Status, Told
+
+if TYPE_CHECKING:
+    from headgate.parse.spark.watch import Life, Watched
+
+TOPIC = "kafka:"
+# A watch tells at least each 30 s that a run lives: three of those missing are silence.
+_SILENT = 100.0
+# A run tells a topic anew each hour who it is.
+_TAIL = 70 * 60.0
+_UNKNOWN = Told(Status.UNKNOWN)
+
+
+class ToldWorld:
+    """The watches and the addresses of UIs that the registry names."""
+
+    registry: Registry
+
+    def registered(self, pipeline: str) -> Pipeline | None:
+        """Return the pipeline as the registry has it."""
+        raise NotImplementedError
+
+    def told(self, pipeline: str) -> Told:
+        """Return what the driver tells of itself, the watch's word first; it never fails."""
+        registered = self.registered(pipeline)
+        if registered is None:
+            return _UNKNOWN
+        try:
+            life = self.life(registered)
+        except HeadgateError as error:
+            return Told(Status.UNKNOWN, f"the watch could not be read: {error}")
+        found = _UNKNOWN if life is None else judge_life(life, time.time())
+        return found if found.status is not Status.UNKNOWN else _by_rest(registered) or found
+
+    def life(self, pipeline: Pipeline) -> Life | None:
+        """Return the newest run that the watch tells of, None where it tells of none.
+
+        The query is the one of the checkpoint, else the one that the registry names; a watch that
+        tells of others only proves nothing. Raises as reading evidence does.
+        """
+        if pipeline.watch is None:
+            return None
+        query_id = _query_id(pipeline)
+        names = {query_id} if query_id else {pipeline.query or pipeline.name}
+        lives = self.watched(pipeline.watch).lives.values()
+        mine = [x for x in lives if names & {x.query_id, x.name}]
+        return max(mine, key=lambda x: x.started_at or "", default=None)
+
+    def watched(self, location: str) -> Watched:
+        """Return what a watch tells of its newest runs."""
+        if not location.startswith(TOPIC):
+            place = find(location, self.registry.file_systems)
+            if place is None:
+                raise EvidenceError(f"{location} is not there")
+            return newest_watch_files(place)
+        # Kafka's client is not imported for a folder.
+        from headgate.gateway.watch_topic import WatchTopic
+
+        topic, servers = location.removeprefix(TOPIC), self.registry.bootstrap_servers or ""
+        since = int((time.time() - _TAIL) * 1000)
+        return WatchTopic(topic, servers, self.registry.kafka, since_ms=since).read()
+
+
+def judge_life(life: Life, now: float) -> Told:
+    """Return what a run's last words and its process say; `now` in seconds since 1970."""
+    if life.ended:
+        return Told(Status.STOPPED, "its watch told the query's end")
+    if is_gone(life.driver):
+        return Told(Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended")
+    if life.closed and life.over:
+        return Told(Status.STOPPED, f"its watch says: {life.closed}")
+    if life.closed or life.told_at is None:
+        return _UNKNOWN
+    if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
+        return Told(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
+    return Told(Status.RUNS, f"its watch told of it at {life.told_at}")
+
+
+def _by_rest(pipeline: Pipeline) -> Told | None:
+    """Return RUNS where a UI shows a batch of the query under way; nothing else proves a thing."""
+    query_id = _query_id(pipeline)
+    if query_id is None:
+        return None
+    for address in pipeline.evidence:
+        if not address.startswith(("http://", "https://")):
+            continue
+        from headgate.gateway.spark_rest import running_queries
+
+        try:
+            if query_id in running_queries(address):
+                return Told(Status.RUNS, f"{address} shows a batch of it under way")
+        except HeadgateError:
+            continue
+    return None
+
+
+def _query_id(pipeline: Pipeline) -> str | None:
+    try:
+        found = read_checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    except HeadgateError:
+        return None
+    return found.query_id if found else None

@@ -1,0 +1,72 @@
+"""The proof that a pipeline is stopped, made anew before each step that can't stand a live one.
+
+An orchestrator may bring a pipeline back at any time, and nothing on the broker keeps a topic from
+being deleted below it: what the stop step has proved may be hours old.
+"""
+
+from __future__ import annotations
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.plan.step import active_reason
+from headgate.plan.world import Checkpoint, Status, World
+
+# A query is quiet when no batch came over several times the longest of its usual interval and its
+# batches' durations. Below the minimum nothing is proven; beyond the maximum nobody waits.
+QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 180.0
+
+
+def prove_stopped(
+    world: World,
+    pipeline: str | None,
+    *,
+    group: str | None = None,
+    checkpoint: str | None = None,
+) -> None:
+    """Refuse unless everything that can be asked says that the pipeline is stopped.
+
+    For the `check` of each destructive step; it is quick and has no effects. Asked are the status
+    command, which must say `stopped`; what its driver tells of itself (`headgate.watch`, Spark's
+    REST interface); the `group`, which must be proven empty: static members and those of a killed
+    process count until their session times out; and the logs of `checkpoint`, which must not have
+    moved just now, unless one of the first two proves the end. `pipeline` is None for what nobody
+    has registered. RefusedError names what speaks against it.
+    """
+    proven = pipeline is not None and _said(world, pipeline)
+    if group is not None and not world.group(group).is_inactive:
+        raise RefusedError(active_reason(world, group))
+    if checkpoint is not None and not proven:
+        _quiet(world, pipeline, checkpoint)
+
+
+def _said(world: World, pipeline: str) -> bool:
+    """Return whether somebody says that it is stopped; refuse where somebody says otherwise."""
+    registered = world.registered(pipeline)
+    if registered is None:
+        raise StalePlanError(f"{pipeline} is not registered any more")
+    if registered.commands.status is not None:
+        status = world.status(pipeline)
+        if status is not Status.STOPPED:
+            raise RefusedError(
+                f"{pipeline} was to stay stopped, and its status is {status}: stop it"
+            )
+    told = world.told(pipeline)
+    if told.status is Status.RUNS:
+        raise RefusedError(f"{pipeline} was to stay stopped, and {told.why}: stop it")
+    return registered.commands.status is not None or told.status is Status.STOPPED
+
+
+def _quiet(world: World, pipeline: str | None, location: str) -> None:
+    found = world.checkpoint(location)
+    if found is None or found.quiet_seconds is None:
+        return
+    if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):
+        raise RefusedError(
+            f"{pipeline or 'the query'} was to stay stopped, and the logs of {location} moved"
+            f" {found.quiet_seconds:.0f} s ago: something runs it"
+        )
+
+
+def quiet_needed(found: Checkpoint) -> float:
+    """Return for how many seconds no batch must come before silence says anything."""
+    longest = max(found.batch_seconds or 0, found.busy_seconds or 0)
+    return max(QUIET_TIMES * longest, QUIET_MIN)

@@ -1,0 +1,98 @@
+"""Wait until a pipeline that was told to stop has stopped, as far as that can be told."""
+
+from __future__ import annotations
+
+from headgate.errors import RefusedError
+from headgate.plan import proof
+from headgate.plan.step import active_reason
+from headgate.plan.world import Effects, Status
+
+# A killed consumer stays a member until its session times out: 45 s unless configured. The watch
+# of a driver that was killed on another machine is believed for 100 s.
+STOP_SECONDS, TOLD_SECONDS = 90.0, 120.0
+_POLL = 0.5
+
+
+def wait_until_stopped(
+    effects: Effects,
+    pipeline: str,
+    *,
+    group: str | None = None,
+    checkpoint: str | None = None,
+    patient: bool = True,
+) -> None:
+    """Return once it is proven that the pipeline has stopped; RefusedError says what is not.
+
+    Proof is, for a group, that it is empty. For a query it is its status command's word or its
+    driver's, else that no batch came for several times as long as one usually takes; the logs
+    must not move in any case. Without `patient` nothing was done that would need time.
+    """
+    registered = effects.registered(pipeline)
+    has_status = registered is not None and registered.commands.status is not None
+    if has_status:
+        _wait_for_status(effects, pipeline, patient)
+    if group is not None:
+        _wait_for_empty_group(effects, group, patient)
+    told = _wait_for_driver(effects, pipeline, patient)
+    if checkpoint is not None:
+        proven = has_status or told is Status.STOPPED
+        _watch_logs(effects, pipeline, checkpoint, proven=proven)
+
+
+def _wait_for_status(effects: Effects, pipeline: str, patient: bool) -> None:
+    waited, status = 0.0, effects.status(pipeline)
+    while status is not Status.STOPPED and waited < STOP_SECONDS and patient:
+        effects.pause(_POLL)
+        waited, status = waited + _POLL, effects.status(pipeline)
+    if status is not Status.STOPPED:
+        how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
+        raise RefusedError(f"{pipeline} {how}, {waited:.0f} s after it was to stop")
+
+
+def _wait_for_empty_group(effects: Effects, group: str, patient: bool) -> None:
+    waited = 0.0
+    while not effects.group(group).is_inactive:
+        if waited >= STOP_SECONDS or not patient:
+            raise RefusedError(active_reason(effects, group))
+        effects.pause(_POLL)
+        waited += _POLL
+
+
+def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
+    waited, told = 0.0, effects.told(pipeline)
+    while told.status is Status.RUNS and waited < TOLD_SECONDS and patient:
+        effects.pause(_POLL)
+        waited, told = waited + _POLL, effects.told(pipeline)
+    if told.status is Status.RUNS:
+        raise RefusedError(
+            f"{pipeline} still runs: {told.why}, {waited:.0f} s after it was to stop"
+        )
+    return told.status
+
+
+def _watch_logs(effects: Effects, pipeline: str, location: str, *, proven: bool) -> None:
+    """Refuse where a batch comes; where nothing else proves the end, watch for as long as needed."""
+    before = effects.checkpoint(location)
+    if before is None:
+        return
+    seconds = min(proof.quiet_needed(before), proof.QUIET_MAX)
+    if proven:
+        seconds = min(seconds, max(proof.QUIET_MIN, proof.QUIET_MAX / 3))
+    elif proof.quiet_needed(before) > proof.QUIET_MAX:
+        needed = proof.quiet_needed(before)
+        raise RefusedError(
+            f"nothing tells that {pipeline} has stopped: silence would prove it only after"
+            f" {needed:.0f} s, its batches are that long or that rare. Register a status command,"
+            " or a stop command that asks a person"
+        )
+    effects.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
+    waited = 0.0
+    while waited < seconds:
+        effects.pause(_POLL)
+        waited += _POLL
+        now = effects.checkpoint(location)
+        if now is None or now.head != before.head or now.query_id != before.query_id:
+            at = now.head if now else None
+            raise RefusedError(
+                f"{pipeline} still runs: its logs moved from batch {before.head} to {at}"
+            )
