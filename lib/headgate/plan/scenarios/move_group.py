@@ -49,7 +49,7 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
         target=wish.target,
         topics=facts,
         only=dict(wish.only),
-        offsets=tuple(_preview(parts, positions, found)),
+        offsets=tuple(preview(parts, positions, found)),
         pipeline=pipeline.name,
     )
     return Plan(
@@ -62,8 +62,8 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
             "topics": facts,
             "commands": common.command_facts(pipeline),
         },
-        impact=_impact(topics, parts, positions, found),
-        risks=(*found.risks, *_risks(pipeline, topics, positions, found)),
+        impact=impact_of(topics, parts, positions, found),
+        risks=(*found.risks, *move_risks(pipeline, topics, positions, found)),
         refusals=tuple(_refusals(asked, group, wanted, topics, found)),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
@@ -78,9 +78,10 @@ def _steps(pipeline: Pipeline, reset: ResetOffsets) -> tuple[Step, ...]:
     return (*steps, start_or_ask(stop)) if has_commands else steps
 
 
-def _preview(
+def preview(
     parts: Iterable[TopicPart], positions: Mapping[TopicPart, int], found: Found
 ) -> list[dict[str, Any]]:
+    """Return where each partition goes, as far as that is known before the stop."""
     moves = []
     for part in parts:
         at, to = positions.get(part), found.to.get(part)
@@ -97,7 +98,7 @@ def _commit(offset: int | None) -> Commit | None:
     return None if offset is None else Commit(offset=offset)
 
 
-def _impact(
+def impact_of(
     topics: Mapping[str, Topic],
     parts: Iterable[TopicPart],
     positions: Mapping[TopicPart, int],
@@ -122,12 +123,13 @@ def _impact(
     }
 
 
-def _risks(
+def move_risks(
     pipeline: Pipeline,
     topics: Mapping[str, Topic],
     positions: Mapping[TopicPart, int],
     found: Found,
 ) -> list[str]:
+    """Name what is read again, what is never read, and what is no longer whole."""
     back = [p for p, to in found.to.items() if to < positions.get(p, to + 1)]
     on = [p for p, to in found.to.items() if p in positions and to > positions[p]]
     risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
