@@ -12,7 +12,7 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 FAILED := .cache/failed-tests
 SLOWEST := --durations=15 --durations-min=1
 
-.PHONY: run test test-fast check docs score rehearse-all bench setup
+.PHONY: run test test-fast check docs score rehearse-all faults bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -54,6 +54,10 @@ score: ## compare the verdicts with what the engines did, over the cases in test
 rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes docs/rehearsal_agreement.md
 	$(SETUP) python jars
 	@exec $(BIN)/python scripts/rehearse_corpus.py --table docs/rehearsal_agreement.md $(ARGS)
+
+faults: ## kill workers, stop the broker, fill the disk in every scene; writes docs/faults.md
+	$(SETUP) python jars
+	@exec $(BIN)/python scripts/faults.py --table docs/faults.md $(ARGS)
 
 bench: ## measure against the peers; writes bench/RESULTS.md (one subject: ARGS=event_log)
 	$(SETUP) python jars

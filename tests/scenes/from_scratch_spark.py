@@ -37,7 +37,4 @@ class FromScratchSpark(QueryScene):
     def check_undone(self) -> None:
         """The old query goes on where it stopped."""
         self.check_neighbour()
-        self.check_reading(since=len(self.lives()) - 1)
-        before, now = self.lives()[0], self.lives()[-1]
-        assert now.query == self.query
-        assert now.at == {part: before.position(part) for part in now.at}
+        self.check_goes_on()

@@ -12,6 +12,7 @@ from pathlib import Path
 class Generation:
     """One process: where it found itself, what it read in order, what it committed last."""
 
+    pid: int
     query: str | None
     at: dict[str, int | None]
     read: dict[str, list[int]] = field(default_factory=dict)
@@ -32,7 +33,7 @@ def generations(out: Path) -> list[Generation]:
     for text in out.read_text().splitlines() if out.exists() else ():
         line = json.loads(text)
         if "starts" in line:
-            found.append(Generation(line["query"], line["at"]))
+            found.append(Generation(line["starts"], line["query"], line["at"]))
         elif "part" in line:
             found[-1].read.setdefault(line["part"], []).append(line["offset"])
         elif "commits" in line:

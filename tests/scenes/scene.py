@@ -10,6 +10,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -183,7 +184,11 @@ class WorkingScene(Scene):
         return {f"{t}-{p}": (r[0].offset, r[-1].offset + 1) for (t, p), r in found.items()}
 
     def check_reading(self, since: int) -> None:
-        """Assert that the lives from number `since` on read every record there is, in order."""
+        """Assert that the lives from number `since` on read every record there is, in order.
+
+        Exactly one process lives, the last one that began.
+        """
+        self.wait(self._one_lives, lambda: f"{self._alive()} live, not only {self.lives()[-1].pid}")
         truth = self.truth()
         begins = {p: b for p, (b, _) in truth.items()}
         ends = {p: e for p, (_, e) in truth.items()}
@@ -193,6 +198,27 @@ class WorkingScene(Scene):
             return wrong_reading(lives, ends, begins) if lives else "no process was started"
 
         self.wait(lambda: not wrong(), wrong)
+
+    def check_goes_on(self) -> None:
+        """Assert that the last life goes on where the one before the run ended, as its query."""
+        self.check_reading(since=-1)
+        first, last = self.lives()[0], self.lives()[-1]
+        if last.pid != first.pid:
+            assert last.query == first.query
+            assert last.at == {part: first.position(part) for part in last.at}
+
+    def _one_lives(self) -> bool:
+        return self._alive() == [self.lives()[-1].pid]
+
+    def _alive(self) -> list[int]:
+        """Return the stand-ins of this scene that run, whoever started them."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                line = (entry / "cmdline").read_bytes().split(b"\0")
+                if str(STAND_IN).encode() in line and str(self.out).encode() in line:
+                    found.append(int(entry.name))
+        return found
 
     def wait(self, condition: Callable[[], bool], else_: str | Callable[[], str]) -> None:
         """Wait for what is on its way; AssertionError with what is wrong after a while."""

@@ -1,0 +1,161 @@
+"""A scene under trial: its commands, its workers, and what is true after a recovery."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from headgate.store import open_store
+from headgate.store.journal import Event
+from headgate.store.runs import RunRow, RunState
+from headgate.store.slots import Slot
+from headgate.usecases.context import open_context
+from scenes.forked import Forks, Process
+from scenes.points import Point, read_trace
+from scenes.scene import Scene
+
+# A run waits up to a minute and a half for a stop, three for a start.
+RUN_SECONDS = 300.0
+
+
+class Trial:
+    """Runs the scene's plan by the real commands and workers, forked from `forks`."""
+
+    def __init__(self, scene: Scene, forks: Forks) -> None:
+        self.scene = scene
+        self._forks = forks
+        self._count = 0
+        self._workers: list[Process] = []
+
+    @property
+    def trace(self) -> Path:
+        """Where the last faulty worker wrote which points it passed."""
+        return self.scene.folder / f"trace-{len(self._workers)}"
+
+    @property
+    def points(self) -> list[Point]:
+        """What the last faulty worker passed."""
+        return read_trace(self.trace)
+
+    def command(self, *args: str, code: int = 0) -> dict[str, Any]:
+        """Run a command of headgate's with `--format json`; AssertionError on another exit."""
+        self._count += 1
+        output = self.scene.folder / f"command-{self._count}.json"
+        argv = ("--config", str(self.scene.config), *args, "--format", "json")
+        process = self._forks.start(*argv, folder=self.scene.folder, output=output)
+        found = process.wait(120)
+        said = output.with_name(output.name + ".err").read_text()
+        assert found == code, f"{' '.join(args)}: exit {found}\n{output.read_text()}\n{said}"
+        return json.loads(output.read_text() or "{}")
+
+    def worker(self, *, slot: int = 0, wait: bool = True, **fault: Any) -> Process:
+        """Start a worker, which holds its slot when this returns; `fault` is for `points`."""
+        number = len(self._workers) + 1
+        output = self.scene.folder / f"worker-{number}.log"
+        given = {**fault, "trace": str(self.scene.folder / f"trace-{number}")} if fault else None
+        argv = ("worker", "--config", str(self.scene.config), "--slot", str(slot))
+        process = self._forks.start(*argv, folder=self.scene.folder, output=output, fault=given)
+        self._workers.append(process)
+        if wait:
+            with self._store() as store:
+                self.wait(lambda: not process.lives or not Slot(store.database, slot).is_free())
+            assert process.lives, output.with_name(output.name + ".err").read_text()
+        return process
+
+    def _store(self) -> Any:
+        from contextlib import closing
+
+        return closing(open_store(open_context(str(self.scene.config)).store_url))
+
+    def plan(self) -> str:
+        """Plan the scenario and return the plan's file."""
+        scene, file = self.scene, str(self.scene.folder / "plan.json")
+        made = self.command("plan", scene.scenario, scene.pipeline, *scene.arguments, "-o", file)
+        assert made["appliable"], made["refusals"]
+        return file
+
+    def apply(self, file: str) -> str:
+        """Queue the plan and return the run."""
+        return str(self.command("apply", file, "--detach")["run"])
+
+    def undo(self, run: str) -> str:
+        """Queue the undo of a run and return its own run."""
+        return str(self.command("undo", run, "--detach")["run"])
+
+    def resume(self, run: str) -> None:
+        """Queue the run once more."""
+        self.command("resume", run, "--detach")
+
+    def cancel(self, run: str) -> None:
+        """Ask for the run's stop at the next safe point."""
+        self.command("cancel", run)
+
+    def row(self, run: str) -> RunRow:
+        """Return the run's row."""
+        with self._store() as store:
+            return store.runs.get(run)
+
+    def ended(self, run: str) -> RunRow:
+        """Wait for the run's end."""
+        self.wait(lambda: not self.row(run).state.is_active, f"run {run} does not end")
+        return self.row(run)
+
+    def passed(self, process: Process) -> None:
+        """Wait until the worker was struck: it is gone, or stands still."""
+        self.wait(lambda: process.state in ("", "T"), "the worker did not come to the point")
+
+    def wait(self, condition: Callable[[], Any], else_: str = "it came too late") -> None:
+        """Wait for what is on its way."""
+        deadline = time.monotonic() + RUN_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, f"{else_}\n{self.said()}"
+            time.sleep(0.1)
+
+    def said(self) -> str:
+        """Return the end of what the workers wrote to their logs."""
+        texts = [p.output.with_name(p.output.name + ".err") for p in self._workers]
+        return "\n".join(t.read_text()[-3000:] for t in texts if t.exists())
+
+    def must_be_done(self, run: str) -> None:
+        """Assert that the run is done, and that each of its steps was marked so exactly once."""
+        row = self.ended(run)
+        assert row.state is RunState.DONE, f"{row.state}: {row.error}\n{self.said()}"
+        with self._store() as store:
+            entries = store.journal.entries(run)
+        done = [e.position for e in entries if e.event is Event.DONE]
+        assert done == sorted(set(done)), f"steps done twice: {done}"
+
+    def finish(self, run: str) -> None:
+        """Bring a run to its end, by `headgate resume` where it stopped part-way."""
+        if self.ended(run).state in (RunState.FAILED, RunState.CANCELLED):
+            self.resume(run)
+        self.must_be_done(run)
+
+    def end(self, process: Process) -> None:
+        """Ask a worker to end, and wait."""
+        process.signal(signal.SIGTERM)
+        process.wait(60)
+
+    def close(self) -> None:
+        """End everything that works in the scene's folder."""
+        for process in self._workers:
+            process.signal(signal.SIGKILL)
+        self.scene.close()
+        for pid in _at_work(self.scene.folder):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _at_work(folder: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (entry / "cwd").readlink().is_relative_to(folder) and int(entry.name) != os.getpid():
+                found.append(int(entry.name))
+    return found
