@@ -1,0 +1,113 @@
+"""What keeps a query from starting on its checkpoint, and which files have to go for it.
+
+A repair takes back what an attempt left, or writes again what is known from elsewhere; what a
+batch did is never made up. Looked at is one thing after another, each on the checkpoint as the
+edits before leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from headgate.model.version import FaultKind, Version
+from headgate.parse.spark.checkpoint import read_checkpoint
+from headgate.plan import checkup_sources
+from headgate.plan.checkpoint_files import CheckpointFiles, Edit
+from headgate.plan.checkup_logs import LOGS
+from headgate.plan.flaw import Flaw, Known
+
+Look: TypeAlias = Callable[[CheckpointFiles, Known], Flaw | None]
+LOOKS: tuple[Look, ...] = (*LOGS, *checkup_sources.LOOKS)
+_MOST = 12
+# What gets over that which a repair can't give back.
+_OLD_STATE, _SCRATCH, _CARRY = "from-old-state", "from-scratch", "carry-over"
+_WAYS = {
+    FaultKind.NO_METADATA: _CARRY,
+    FaultKind.NO_OFFSETS: _SCRATCH,
+    FaultKind.NO_PREDECESSOR: _CARRY,
+    FaultKind.NO_SOURCE_LOG: _CARRY,
+    FaultKind.NO_STATE: _SCRATCH,
+    FaultKind.STATE_VERSION_GONE: _OLD_STATE,
+    FaultKind.STATE_PARTITIONS: _OLD_STATE,
+    FaultKind.UNREADABLE: _OLD_STATE,
+    FaultKind.OFFSETS_WENT_BACK: _OLD_STATE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """`flaws` are what was found, each with its edits; `left` is what no edit gets over.
+
+    `notes` are worth knowing and no fault. `edits` in their order repair the checkpoint.
+    """
+
+    flaws: tuple[Flaw, ...] = ()
+    left: tuple[Flaw, ...] = ()
+    notes: tuple[str, ...] = ()
+    after: CheckpointFiles = field(repr=False)
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What the repair does to files, in order."""
+        return tuple(edit for flaw in self.flaws for edit in flaw.edits)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.flaws and not self.left
+
+
+def check_up(found: CheckpointFiles, known: Known) -> Checkup:
+    """Look for everything that is wrong, and say what is left once the edits are made."""
+    flaws: list[Flaw] = []
+    left: list[Flaw] = []
+    for _ in range(_MOST):
+        flaw = _next(found, known)
+        if flaw is None:
+            break
+        (flaws if flaw.edits else left).append(flaw)
+        if not flaw.edits:
+            break
+        found = found.edited(flaw.edits)
+    if not left:
+        left += _beyond_repair(found)
+    notes = () if flaws or left else _notes(found)
+    return Checkup(flaws=tuple(flaws), left=tuple(left), notes=notes, after=found)
+
+
+def known_of(version: Version | None, options: dict[str, object] | None = None) -> Known:
+    """Return what the stored version and the answers say of a query."""
+    answers = options or {}
+    given = answers.get("query-id")
+    return Known(
+        query_id=str(given) if given else (version.query_id if version else None),
+        sources=tuple(version.sources or ()) if version else (),
+        drop_uncommitted=bool(answers.get("uncommitted")),
+    )
+
+
+def _next(found: CheckpointFiles, known: Known) -> Flaw | None:
+    return next((flaw for look in LOOKS if (flaw := look(found, known))), None)
+
+
+def _beyond_repair(found: CheckpointFiles) -> list[Flaw]:
+    """Return the faults that the parser still sees: what rules about checkpoints speak of."""
+    read = read_checkpoint(found.files, found.names, source=found.location)
+    return [
+        Flaw(code=fault.kind.value, what=fault.what, scenario=_WAYS.get(fault.kind, _SCRATCH))
+        for fault in read.faults
+    ]
+
+
+def _notes(found: CheckpointFiles) -> tuple[str, ...]:
+    last = found.last_commit
+    begun = [b for b in found.logged if last is None or b > last]
+    if not begun:
+        return ()
+    return (
+        f"batch {begun[-1]} was begun and is not committed, as after any stop within a batch: the"
+        " next start runs it again. If the query does not start because of it, --uncommitted"
+        " takes it out",
+    )

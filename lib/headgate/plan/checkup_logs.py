@@ -1,0 +1,254 @@
+"""Look at a checkpoint's metadata and its two logs of batches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from headgate.parse.spark.checkpoint import read_checkpoint
+from headgate.parse.spark.offset_log import OffsetLog
+from headgate.plan.checkpoint_files import UNREADABLE, CheckpointFiles, Edit
+from headgate.plan.checkup_sources import entries_beyond, foreign_files
+from headgate.plan.flaw import Flaw, Known
+
+_SHUFFLE = "spark.sql.shuffle.partitions"
+_STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """The file `metadata` holds the query's id, which sinks tell its batches by."""
+    try:
+        if json.loads(found.files["metadata"])["id"]:
+            return None
+    except UNREADABLE:
+        pass
+    there = "metadata" in found.names
+    what = f"`metadata` {'can not be read' if there else 'is missing'}: Spark does not start"
+    if not (found.logged or found.committed):
+        return None
+    if known.query_id is None:
+        return Flaw(
+            code="metadata",
+            what=f"{what}, and no stored version has the query's id: give it with --query-id, as"
+            " progress and logs show it",
+            scenario="carry-over",
+        )
+    text = json.dumps({"id": known.query_id}, separators=(",", ":"))
+    return Flaw(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
+
+
+def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """The newest commit was not written to its end: its batch counts as begun."""
+    last = found.last_commit
+    if last is None or found.commit(last) is not None:
+        return None
+    what = f"`commits/{last}` can't be read"
+    if _has_state_ids(found):
+        # Such a commit names the state's checkpoints, which nothing else does.
+        return Flaw(code="torn-commit", what=what, scenario="from-old-state")
+    gone = [f"commits/{last}", *(f"offsets/{b}" for b in found.logged if b > last)]
+    return Flaw(
+        code="torn-commit",
+        what=what,
+        edits=_removed(gone),
+        risk=f"batch {last} is run once more: a sink that does not tell batches apart (Kafka) gets"
+        " its rows twice",
+    )
+
+
+def torn_offsets(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """The newest entry of the offset log was not written to its end."""
+    last, logged = found.last_commit, found.logged
+    if not logged or found.offsets(logged[-1]) is not None:
+        return None
+    newest = logged[-1]
+    what = f"`offsets/{newest}` can't be read"
+    if last is None or newest > last:
+        return Flaw(code="torn-offsets", what=what, edits=_removed([f"offsets/{newest}"]))
+    before = newest - 1
+    if newest != last or found.offsets(before) is None or found.commit(before) is None:
+        return Flaw(code="torn-offsets", what=what, scenario="from-old-state")
+    return _one_back(found, newest, what)
+
+
+def _one_back(found: CheckpointFiles, batch: int, what: str) -> Flaw:
+    """Take the last batch back: where it stood is lost with its entry."""
+    if found.sink_batch is not None and found.sink_batch >= batch:
+        why = f"{what}, and the file sink has batch {batch}: it would drop what comes instead"
+        return Flaw(code="torn-offsets", what=why, scenario="from-old-state")
+    return Flaw(
+        code="torn-offsets",
+        what=what,
+        edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
+        risk=f"batch {batch} is made anew from where batch {batch - 1} ended: what it wrote is"
+        " written again, unless the sink overwrites by key",
+    )
+
+
+def commits_beyond(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """Commits of batches that the offset log does not have (any more)."""
+    last, logged = found.last_commit, found.logged
+    if last is None or not logged or last <= logged[-1]:
+        return None
+    gone = [b for b in found.committed if b > logged[-1]]
+    what = f"`commits` goes on to batch {last}, `offsets` ends at {logged[-1]}"
+    if found.sink_batch is not None and found.sink_batch > logged[-1]:
+        why = f"{what}, and the file sink has batch {found.sink_batch}: it would drop new ones"
+        return Flaw(code="commits-beyond", what=why, scenario="from-scratch")
+    return Flaw(
+        code="commits-beyond",
+        what=what,
+        edits=_removed([f"commits/{b}" for b in gone]),
+        risk=f"{len(gone)} batch(es) from {gone[0]} on are run again, and written again unless"
+        " the sink overwrites by key",
+    )
+
+
+def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """A batch that was begun and is not done: of this query, or of an attempt that was refused."""
+    last = found.last_commit
+    begun = [b for b in found.logged if last is None or b > last]
+    if not begun or last is None:
+        return None
+    went_back = next(_went_back(found, last, begun[-1]), None)
+    if went_back:
+        return Flaw(
+            code="offsets-back",
+            what=f"{went_back}: the topic was made anew, so that the next start says the same",
+            scenario="carry-over",
+        )
+    why = next(_foreign(found, known, last, begun), None)
+    if why is None and not known.drop_uncommitted:
+        return None
+    what = f"batch {begun[-1]} was begun and is not committed" + (f", and {why}" if why else "")
+    if found.sink_batch is not None and found.sink_batch >= begun[0]:
+        what = f"{what}; but the file sink has batch {found.sink_batch} already"
+        return Flaw(code="uncommitted", what=what, scenario="from-old-state")
+    gone = [f"offsets/{b}" for b in begun]
+    beyond, problem = entries_beyond(found, last)
+    if problem:
+        return Flaw(code="uncommitted", what=f"{what}; {problem}", scenario="carry-over")
+    risk = None if why else "a sink that has part of the batch already gets those rows again"
+    return Flaw(code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk)
+
+
+def predecessor(found: CheckpointFiles, known: Known) -> Flaw | None:
+    """Spark reads the newest entry and the one before it, which it needs only for a batch to run.
+
+    Where the newest batch is done, an entry with the same positions serves as well: it says that
+    there is nothing to ask of the sources again.
+    """
+    logged, last = found.logged, found.last_commit
+    newest = logged[-1] if logged else 0
+    if newest == 0 or last != newest or found.offsets(newest - 1) is not None:
+        return None
+    path = f"offsets/{newest - 1}"
+    if path not in found.names and len(logged) > 1 and newest - 1 not in found.committed:
+        # Asynchronous progress leaves the same batches out of both logs.
+        return None
+    text = found.files.get(f"offsets/{newest}")
+    if text is None or found.offsets(newest) is None:
+        return None
+    there = "can't be read" if path in found.names else "is missing"
+    return Flaw(
+        code="predecessor",
+        what=f"`{path}` {there}, and Spark reads it at its start",
+        edits=(Edit(path=path, text=text.decode()),),
+        risk=f"`{path}` is written with the positions of batch {newest}: it is no batch to go"
+        " back to",
+    )
+
+
+LOGS = (metadata, torn_commit, torn_offsets, commits_beyond, uncommitted, predecessor)
+
+
+def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) -> Iterator[str]:
+    """Say what of a begun batch can't come from the query that did the batch `last`."""
+    base, new = found.offsets(last), found.offsets(begun[-1])
+    if len(begun) > 1:
+        yield f"so are {', '.join(map(str, begun[:-1]))}, which no query leaves"
+    if base is None or new is None:
+        return
+    if len(base.offsets) != len(new.offsets):
+        yield f"it has {len(new.offsets)} sources where batch {last} has {len(base.offsets)}"
+        return
+    if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
+        yield "its sources have other names"
+        return
+    pairs = zip(base.offsets, new.offsets, strict=True)
+    for position, ((_, was), (_, now)) in enumerate(pairs):
+        yield from _other_place(known, position, len(base.offsets), was, now)
+    yield from foreign_files(found, known, last)
+    if _shuffle(new) != _shuffle(base):
+        yield from _other_partitions(found, _shuffle(new))
+
+
+def _other_place(known: Known, position: int, of: int, was: object, now: object) -> Iterator[str]:
+    if was is None or now is None:
+        return
+    if type(was) is not type(now) or _kind(was) != _kind(now):
+        yield f"source {position} is of another kind there"
+        return
+    if _kind(was) != "topics" or not isinstance(was, dict) or not isinstance(now, dict):
+        return
+    if gone := sorted(was.keys() - now.keys()):
+        yield f"it does not read {', '.join(gone)} any more"
+        return
+    source = known.source(position, of)
+    if source is None or source.pattern or not source.topics:
+        return
+    if strange := sorted(now.keys() - was.keys() - set(source.topics)):
+        yield f"it reads {', '.join(strange)}, which the query does not"
+
+
+def _kind(offsets: object) -> str:
+    if not isinstance(offsets, dict):
+        return type(offsets).__name__
+    if offsets.keys() == {"logOffset"}:
+        return "files"
+    is_topics = offsets and all(isinstance(v, dict) for v in offsets.values())
+    return "topics" if is_topics else "other"
+
+
+def _shuffle(entry: OffsetLog) -> str:
+    return str(entry.metadata.get("conf", {}).get(_SHUFFLE, ""))
+
+
+def _other_partitions(found: CheckpointFiles, said: str) -> Iterator[str]:
+    """Batches of one query have as many partitions as its state."""
+    read = read_checkpoint(found.files, found.names, source=found.location)
+    stored = [t.partitions or 0 for o in read.operators or () for t in o.stores]
+    there = max(stored, default=0)
+    if said.isdecimal() and there and int(said) != there:
+        yield f"it says {said} shuffle partitions where the state has {there}"
+
+
+def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:
+    base, new = found.offsets(last), found.offsets(newest)
+    if base is None or new is None or len(base.offsets) != len(new.offsets):
+        return
+    for (_, was), (_, now) in zip(base.offsets, new.offsets, strict=True):
+        if _kind(was) != "topics" or _kind(now) != "topics":
+            continue
+        assert isinstance(was, dict) and isinstance(now, dict)
+        for topic in sorted(was.keys() & now.keys()):
+            for number, offset in sorted(was[topic].items()):
+                at = now[topic].get(number)
+                if isinstance(at, int) and isinstance(offset, int) and at < offset:
+                    yield (
+                        f"{topic}[{number}] stands at {offset} after batch {last} and at {at} in"
+                        f" `offsets/{newest}`"
+                    )
+
+
+def _has_state_ids(found: CheckpointFiles) -> bool:
+    commits = (found.commit(b) for b in found.committed[-3:])
+    if any(c is not None and c.state_ids is not None for c in commits):
+        return True
+    newest = found.offsets(found.logged[-1]) if found.logged else None
+    conf = newest.metadata.get("conf", {}) if newest else {}
+    return str(conf.get(_STATE_IDS, "1")) != "1"
+
+
+def _removed(paths: list[str]) -> tuple[Edit, ...]:
+    return tuple(Edit(path=path) for path in paths)

@@ -1,0 +1,58 @@
+"""Repair: take back what a refused upgrade or a crash left, so that the query starts again."""
+
+from __future__ import annotations
+
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenarios import repair_group, repair_spark
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan for the pipeline's engine."""
+    if asked.pipeline.engine is Engine.SPARK:
+        return repair_spark.build(asked)
+    return repair_group.build(asked)
+
+
+_SPARK = frozenset({Engine.SPARK})
+OPTIONS = (
+    Option(
+        name="uncommitted",
+        ask="Take out the batch that was begun, whatever it looks like?",
+        help="Also take out a begun batch that looks like any other: for a query that it stops.",
+        kind=Kind.FLAG,
+        engines=_SPARK,
+    ),
+    Option(
+        name="query-id",
+        ask="What is the query's id?",
+        help="The id for a `metadata` that is lost, as progress and logs show it.",
+        metavar="ID",
+        engines=_SPARK,
+    ),
+    Option(
+        name="beyond",
+        ask="Where do partitions go whose offset is beyond the end?",
+        help="The beginning where the topic was made anew, the end where its tail was lost.",
+        kind=Kind.CHOICE,
+        choices=("beginning", "end"),
+        engines=frozenset({Engine.CONSUMER_GROUP}),
+    ),
+)
+
+SCENARIO = Scenario(
+    name="repair",
+    title="Repair",
+    what="Find what keeps the pipeline from starting, repair a copy, prove it, put it in place.",
+    build=build,
+    options=OPTIONS,
+    support={
+        Engine.SPARK: SUPPORTED,
+        Engine.CONSUMER_GROUP: SUPPORTED,
+        Engine.KAFKA_STREAMS: refused(
+            "its state lives in changelogs and on its own hosts: offsets that are mended alone no"
+            " longer fit it, and Kafka Streams restores its stores itself; from-scratch begins anew"
+        ),
+    },
+)

@@ -1,0 +1,85 @@
+"""Repair for a plain consumer group: offsets that its topics' logs do not hold (any more)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from headgate.model.cluster import Topic
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios.move_group import Wish, move_group
+from headgate.plan.steps.offsets import committed
+from headgate.plan.target import Listed, Place, Target, TopicPart
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Astray:
+    """Partitions by what is wrong with their offset, each with where its log begins and ends."""
+
+    below: dict[TopicPart, tuple[int, int]] = field(default_factory=dict)
+    beyond: dict[TopicPart, tuple[int, int]] = field(default_factory=dict)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: only the partitions move whose offset is not within their log."""
+    group = asked.pipeline.group
+    assert group is not None
+    positions = {part: c.offset for part, c in committed(asked.world, group).items()}
+    topics = asked.world.topics({topic for topic, _ in positions})
+    gone = sorted({topic for topic, _ in positions} - topics.keys())
+    astray = _astray(positions, topics)
+    if not astray.below and not astray.beyond:
+        left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
+        return asked.refuse(
+            f"there is nothing to repair: every offset of {group} is within its log{left}"
+        )
+    beyond = asked.options.get("beyond")
+    if astray.beyond and beyond is None:
+        return asked.refuse(
+            f"{_named(astray.beyond)} stands beyond its log's end: say with --beyond whether it"
+            " goes to the beginning (the topic was made anew) or to the end (its tail was lost)"
+        )
+    return move_group(asked, _wish(astray, str(beyond)))
+
+
+def _astray(positions: Mapping[TopicPart, int], topics: Mapping[str, Topic]) -> _Astray:
+    found = _Astray()
+    for topic in topics.values():
+        for part in topic.partitions:
+            key = (topic.name, part.number)
+            at = positions.get(key)
+            if at is None or part.begin is None or part.end is None:
+                continue
+            if at < part.begin:
+                found.below[key] = (part.begin, part.end)
+            elif at > part.end:
+                found.beyond[key] = (part.begin, part.end)
+    return found
+
+
+def _wish(astray: _Astray, beyond: str) -> Wish:
+    to_end = beyond == "end"
+    only: dict[str, list[int]] = {}
+    for topic, number in sorted({*astray.below, *astray.beyond}):
+        only.setdefault(topic, []).append(number)
+    if astray.below and astray.beyond and to_end:
+        rows = [(part, begin) for part, (begin, _) in astray.below.items()]
+        rows += [(part, end) for part, (_, end) in astray.beyond.items()]
+        target = Target(place=Place.LISTED, listed=_listed(rows))
+    else:
+        is_end = to_end and not astray.below
+        target = Target(place=Place.END if is_end else Place.BEGINNING)
+    return Wish(target=target, topics=tuple(sorted(only)), only=only)
+
+
+def _listed(rows: Iterable[tuple[TopicPart, int]]) -> tuple[Listed, ...]:
+    return tuple(Listed(topic=t, partition=p, offset=o) for (t, p), o in sorted(rows))
+
+
+def _named(parts: Iterable[TopicPart]) -> str:
+    names = [f"{topic}[{number}]" for topic, number in sorted(parts)]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
