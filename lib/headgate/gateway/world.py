@@ -10,12 +10,24 @@ from headgate.gateway.world_commands import CommandEffects, CommandWorld
 from headgate.gateway.world_folders import FolderEffects, FolderWorld
 from headgate.gateway.world_groups import GroupEffects, GroupWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.world_repair import RepairEffects, RepairWorld
+from headgate.gateway.world_rewind import RewindEffects, RewindWorld
 from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
 from headgate.model.registry import Registry
 
 
-class LiveWorld(CarryWorld, GroupWorld, TopicWorld, KafkaWorld, FolderWorld, CommandWorld, ToldWorld):
+class LiveWorld(
+    RewindWorld,
+    CarryWorld,
+    GroupWorld,
+    TopicWorld,
+    KafkaWorld,
+    FolderWorld,
+    CommandWorld,
+    ToldWorld,
+    RepairWorld,
+):
     """Answers from the systems that the registry names; see `plan.world.World`."""
 
     def __init__(self, registry: Registry, home: Path) -> None:
@@ -24,7 +36,15 @@ class LiveWorld(CarryWorld, GroupWorld, TopicWorld, KafkaWorld, FolderWorld, Com
 
 
 class LiveEffects(
-    LiveWorld, CarryEffects, GroupEffects, TopicEffects, KafkaEffects, FolderEffects, CommandEffects
+    LiveWorld,
+    RewindEffects,
+    CarryEffects,
+    GroupEffects,
+    TopicEffects,
+    KafkaEffects,
+    FolderEffects,
+    CommandEffects,
+    RepairEffects,
 ):
     """What a run's steps may do; see `plan.world.Effects`.
 
@@ -39,12 +59,14 @@ class LiveEffects(
         run: str,
         pause: Callable[[float], None],
         note: Callable[[str], None],
+        ask: Callable[[str, str], str | None] = lambda _word, _request: None,
         progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None,
     ) -> None:
         super().__init__(registry, home)
         self._run = run
         self._pause = pause
         self._note = note
+        self._ask = ask
         self._progress = progress
 
     @property
@@ -59,6 +81,10 @@ class LiveEffects(
     def progress(self, done: int, total: int | None, unit: str) -> None:
         """Tell how far the step is; see `plan.world.Effects`."""
         self._progress(done, total, unit)
+
+    def ask(self, word: str, request: str) -> str | None:
+        """Ask a person, and return who confirmed it; None as long as nobody did."""
+        return self._ask(word, request)
 
     def pause(self, seconds: float) -> None:
         """Wait; see `plan.world.Effects`."""

@@ -9,17 +9,24 @@ from typing import Any
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
 from headgate.plan.answers import read_answers
-from headgate.plan.plan import Plan
+from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenario import Answer, Asked, Scenario
-from headgate.plan.scenarios import from_point, from_scratch
+from headgate.plan.scenarios import carry_over, from_old_state, from_point, from_scratch, repair, reset
 from headgate.plan.world import World
 
-SCENARIOS: dict[str, Scenario] = {s.name: s for s in (from_scratch.SCENARIO, from_point.SCENARIO)}
+SCENARIOS: dict[str, Scenario] = {
+    s.name: s
+    for s in (
+        from_scratch.SCENARIO,
+        from_point.SCENARIO,
+        carry_over.SCENARIO,
+        from_old_state.SCENARIO,
+        repair.SCENARIO,
+    )
+}
 
 # What the contract names and this release does not build yet.
 PLANNED = (
-    "from-old-state",
-    "carry-over",
     "historical-range",
     "bounded",
     "incremental",
@@ -29,7 +36,6 @@ PLANNED = (
     "late-batch",
     "dead-letters",
     "ab",
-    "repair",
     "rescale",
     "skip",
     "chain",
@@ -44,10 +50,12 @@ def build_plan(
     options: Mapping[str, Any] | None = None,
     *,
     version: Version | None = None,
+    others: Mapping[str, Version] | None = None,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, appliable or not.
 
-    `version` is the newest stored one, where there is one. ScenarioError for a scenario that there
+    `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
+    applications. ScenarioError for a scenario that there
     is none of and for options that it does not take, NotFoundError for a pipeline that is not
     registered, UnreachableError where the world does not answer.
     """
@@ -55,7 +63,13 @@ def build_plan(
     declared = _scenario(scenario)
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
-    asked = Asked(scenario=scenario, pipeline=registered, world=world, version=version)
+    asked = Asked(
+        scenario=scenario,
+        pipeline=registered,
+        world=world,
+        version=version,
+        others=others or {},
+    )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
         return asked.refuse(support.why)
@@ -69,7 +83,8 @@ def build_plan(
 
 
 def _scenario(name: str) -> Scenario:
-    found = SCENARIOS.get(name)
+    # Kafka's options have a command of their own: nobody is asked for them one by one.
+    found = reset.SCENARIO if name == RESET else SCENARIOS.get(name)
     if found is None:
         reason = "is not built in this release" if name in PLANNED else "is no scenario"
         raise ScenarioError(f"{name} {reason}; there is {', '.join(SCENARIOS)}")

@@ -15,11 +15,24 @@ from headgate.plan.steps.checkpoint import (
     RestoreCheckpoint,
     SnapshotCheckpoint,
 )
+from headgate.plan.steps.emptying import EmptyTopics
 from headgate.plan.steps.fence import Unfence
 from headgate.plan.steps.local_state import ClearLocalState
 from headgate.plan.steps.members import RemoveMembers
+from headgate.plan.steps.new_checkpoint import (
+    DropDraft,
+    MakeCheckpoint,
+    OfferCheckpoint,
+    PlaceCheckpoint,
+    WithdrawCheckpoint,
+)
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
+from headgate.plan.steps.parked import DropParking, ParkRecords
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
+from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
+from headgate.plan.steps.repair import DropCopy, ProveRepair, PutInPlace, RepairCopy
+from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
+from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
 from headgate.plan.steps.topics import DeleteTopics, RestoreTopics
 from headgate.plan.steps.transactions import AwaitTransactions
 
@@ -28,39 +41,73 @@ __all__ = [
     "AskPerson",
     "AwaitTransactions",
     "ClearLocalState",
+    "ConfigureTopics",
+    "CopyToBatch",
+    "CutSinkLog",
     "DeleteTopics",
+    "DropDraft",
+    "DropParking",
     "DropSnapshot",
+    "EmptyTopics",
+    "MakeCheckpoint",
+    "OfferCheckpoint",
+    "ParkRecords",
+    "PlaceCheckpoint",
+    "PutCheckpoint",
+    "ReadState",
     "RecordOffsets",
+    "RefillTopics",
     "RemoveMembers",
     "ReplaceCheckpoint",
     "ResetOffsets",
     "RestoreCheckpoint",
     "RestoreOffsets",
+    "RestoreSinkLog",
     "RestoreTopics",
     "SnapshotCheckpoint",
     "StartPipeline",
     "StopPipeline",
     "Unfence",
+    "WithdrawCheckpoint",
     "load_step",
 ]
 
 STEPS: tuple[type[Step], ...] = (
     StopPipeline,
+    RepairCopy,
+    ProveRepair,
+    PutInPlace,
+    DropCopy,
     SnapshotCheckpoint,
     ReplaceCheckpoint,
     RestoreCheckpoint,
     DropSnapshot,
+    CopyToBatch,
+    ReadState,
+    PutCheckpoint,
+    CutSinkLog,
+    RestoreSinkLog,
     RecordOffsets,
     ResetOffsets,
     RestoreOffsets,
     StartPipeline,
     AskPerson,
     Unfence,
+    ParkRecords,
+    DropParking,
     DeleteTopics,
     RestoreTopics,
+    EmptyTopics,
+    RefillTopics,
+    ConfigureTopics,
     RemoveMembers,
     AwaitTransactions,
     ClearLocalState,
+    DropDraft,
+    MakeCheckpoint,
+    OfferCheckpoint,
+    PlaceCheckpoint,
+    WithdrawCheckpoint,
 )
 _BY_ACTION = {kind.action: kind for kind in STEPS}
 
