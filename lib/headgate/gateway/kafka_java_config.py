@@ -49,6 +49,11 @@ def _tls(config: Mapping[str, str]) -> dict[str, str]:
     out: dict[str, str] = {}
     if ca := config.get("ssl.ca.location"):
         out |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": ca}
+    if text := config.get("ssl.ca.pem"):
+        out |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": text}
+    if (both := config.get("ssl.key.location")) == config.get("ssl.certificate.location") and both:
+        out |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": both}
+        out |= {k: config[k] for k in ("ssl.key.password",) if k in config}
     if key := config.get("ssl.keystore.location"):
         out |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": key}
         out |= {"ssl.keystore.password": config.get("ssl.keystore.password", "")}

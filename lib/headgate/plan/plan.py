@@ -16,6 +16,7 @@ from headgate.plan.steps import load_step
 
 SCHEMA = 1
 UNDO = "undo"
+RESET = "reset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,8 @@ class Plan:
     """What would be done, why it may not be, and what it costs.
 
     `preconditions` must still hold when the run begins. `impact` holds `records` (to be read
-    again, by topic) and their `total`. `resources` are what no other run may touch meanwhile.
+    again, by topic) and their `total`, and what was measured (`plan.impact`). `resources` are what
+    no other run may touch meanwhile.
     `options` are what the scenario was asked with: from them the plan can be built anew. Of an
     undo, `undoes` has the position, in the run that is undone, of each step; None for a step that
     takes nothing back.
@@ -66,6 +68,11 @@ class Plan:
         """The command line that does the same."""
         if self.scenario == UNDO:
             return f"headgate undo {self.options['run']}"
+        if self.scenario == RESET:
+            # What was read from evidence is read again from it.
+            given = {k: v for k, v in self.options.items() if not k.startswith("topology-")}
+            name = shlex.quote(self.pipeline or "")
+            return f"headgate reset --application-id={name}{as_arguments(given)} --execute"
         file = shlex.quote(f"{self.scenario}-{self.pipeline}.json".replace("/", "-"))
         name = f"{self.scenario} {shlex.quote(self.pipeline or '')}{as_arguments(self.options)}"
         return f"headgate plan {name} -o {file} && headgate apply {file}"

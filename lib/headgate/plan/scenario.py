@@ -34,6 +34,8 @@ class Option:
     `name` is that of the command line, without dashes before it. `ask` is the wizard's question,
     `help` one line for both. Of the options with the same `one_of` at most one is given; where
     they are `required`, exactly one.
+    A question with `after` makes sense only once one of those options is answered: the wizard
+    asks it only then.
     `metavar` is the form of the value, as in `TIME`; `engines` are those that it makes sense for.
     The rows of a FILE are given as the values of the option `rows_of`: a plan holds what the file
     said, and is not another one when the file is.
@@ -47,6 +49,7 @@ class Option:
     choices: tuple[str, ...] = ()
     one_of: str | None = None
     rows_of: str | None = None
+    after: tuple[str, ...] = ()
     required: bool = False
     engines: frozenset[Engine] = frozenset(Engine)
 
@@ -85,7 +88,9 @@ class Asked:
     """What a plan is built from: the question, the pipeline, and the world that may be asked.
 
     `version` is the newest stored one, where there is one: it knows the sink and the options of
-    the sources. `options` holds the answers that were given, by name, read and checked.
+    the sources. `options` holds the answers that were given, by name, read and checked. `others`
+    are the stored versions of other Kafka Streams applications, by pipeline: what they own is
+    nobody else's.
     """
 
     scenario: str
@@ -93,6 +98,7 @@ class Asked:
     world: World
     version: Version | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, Version] = field(default_factory=dict)
 
     def refuse(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""

@@ -9,9 +9,10 @@ from typing import Protocol
 
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Pipeline
+from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
 from headgate.model.transactions import Transaction
-from headgate.plan.position import Beginning, QueryPosition
 from headgate.plan.checkpoint_files import CheckpointFiles, Edit
+from headgate.plan.position import Beginning, QueryPosition
 
 
 class Status(StrEnum):
@@ -166,6 +167,21 @@ class World(Protocol):
         None where there is no checkpoint; EvidenceError where its logs are broken.
         """
 
+    def place(self, location: str) -> str:
+        """Return a checkpoint's location with links and relative parts resolved."""
+
+    def batches(self, location: str) -> tuple[LoggedBatch, ...]:
+        """Return the batches that both logs of a checkpoint hold, oldest first."""
+
+    def rewind(self, location: str, batch: int) -> Rewind:
+        """Return what stands against going back to the end of `batch`."""
+
+    def sink_log(self, target: str, batch: int) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+
+    def snapshot_size(self, location: str) -> SnapshotSize:
+        """Return how large a snapshot of a checkpoint is, and what of it takes room."""
+
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command; UNKNOWN where there is none."""
 
@@ -186,8 +202,10 @@ class Effects(World, Protocol):
     def run(self) -> str:
         """The run's id: names of what a step puts aside end in it."""
 
-    def command(self, pipeline: str, word: str) -> None:
+    def command(self, pipeline: str, word: str, message: str = "") -> None:
         """Run the registered command `word` (see `Commands`) and wait for its end.
+
+        Where the command is a person, they are asked and waited for. `message` is for `notify`.
 
         What an earlier try of this run left of the same command is ended first.
         """
@@ -292,6 +310,26 @@ class Effects(World, Protocol):
 
     def remove_tree(self, path: str) -> None:
         """Remove a folder of `snapshot_place`; fine if it is gone."""
+
+    def copy_to_batch(
+        self, location: str, batch: int, to: str, *, query_id: str | None = None
+    ) -> None:
+        """Make `to` the checkpoint as it was at the end of `batch`; state is linked, not copied.
+
+        What an earlier try left at `to` goes. `query_id` is put in place of the query's own.
+        """
+
+    def read_state(self, location: str, batch: int) -> tuple[StoreRows, ...]:
+        """Have Spark's own reader load every store at the end of `batch`; nothing is changed."""
+
+    def later_files(self, target: str, batch: int) -> list[str]:
+        """Return the files that a file sink's batches after this one wrote, relative to it."""
+
+    def copy_sink_log(self, target: str, batch: int, to: str) -> None:
+        """Make `to` the file sink's log as it was at the end of `batch`."""
+
+    def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
+        """Move files to the same names below another folder, those that are not there yet."""
 
     def write_record(self, path: str, text: str) -> None:
         """Write a file in one step, forced to disk."""

@@ -11,6 +11,7 @@ from headgate.errors import ScenarioError
 from headgate.gateway.world import LiveWorld
 from headgate.plan.build import SCENARIOS
 from headgate.plan.plan import Plan
+from headgate.plan.scenario import Scenario
 from headgate.store import open_store
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import fresh_plan
@@ -24,7 +25,7 @@ def plan_scenario(
     Options that name a file are read here. ScenarioError (also of such a file), NotFoundError (the
     pipeline) or UnreachableError (Kafka, the store).
     """
-    answers = _with_rows(scenario, options or {})
+    answers = with_rows(SCENARIOS.get(scenario), options or {})
     with (
         closing(open_store(context.store_url)) as store,
         closing(LiveWorld(context.registry, context.home)) as world,
@@ -32,17 +33,18 @@ def plan_scenario(
         return fresh_plan(store, world, scenario, pipeline, answers)
 
 
-def _with_rows(scenario: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the rows of a file in the place of its name."""
+def with_rows(declared: Scenario | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers with the rows of a file in the place of its name."""
     answers = {name.replace("_", "-"): value for name, value in options.items()}
-    declared = SCENARIOS.get(scenario)
-    for option in declared.options if declared else ():
+    if declared is None:
+        return answers
+    for option in declared.options:
         name = answers.get(option.name)
         if option.rows_of is None or name is None:
             continue
         if option.rows_of in answers:
             raise ScenarioError(
-                f"{scenario} takes only one of --{option.name} and --{option.rows_of}"
+                f"{declared.name} takes only one of --{option.name} and --{option.rows_of}"
             )
         answers[option.rows_of] = _rows(answers.pop(option.name), option.name)
     return answers

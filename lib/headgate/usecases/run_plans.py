@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.errors import RefusedError, StalePlanError
+from headgate.model.version import Engine, Version
 from headgate.plan.build import build_plan, moved
-from headgate.plan.plan import UNDO, Plan, load_plan
+from headgate.plan.impact import measured
+from headgate.plan.plan import RESET, UNDO, Plan, load_plan
 from headgate.plan.undo import Past, build_undo
 from headgate.plan.world import World
 from headgate.store import Store
@@ -29,16 +31,33 @@ def fresh_plan(
 
     `but` is the run that the plan is for.
     """
-    version = store.versions.running(pipeline)
-    plan = build_plan(scenario, pipeline, world, options, version=version)
-    others = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
-    active = {r.id: r for r in others if r.state.is_active}
-    broken = {r.id: r for r in others if _is_half_done(store, r)}
+    version, others = known_versions(store, world, scenario, pipeline)
+    plan = build_plan(scenario, pipeline, world, options, version=version, others=others)
+    touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
+    active = {r.id: r for r in touching if r.state.is_active}
+    broken = {r.id: r for r in touching if _is_half_done(store, r)}
     return replace(
         plan,
         refusals=(*plan.refusals, *(f"run {r.id} is {r.state} here" for r in active.values())),
         risks=(*plan.risks, *(_half_done(r) for r in broken.values())),
     )
+
+
+def known_versions(
+    store: Store, world: World, scenario: str, pipeline: str
+) -> tuple[Version | None, dict[str, Version]]:
+    """Return the pipeline's newest version, and those of all other Kafka Streams applications.
+
+    A reset names an application id: of what is registered, any pipeline may have that.
+    """
+    registered = world.registered(pipeline)
+    if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
+        return store.versions.running(pipeline), {}
+    streams = [p for p in world.pipelines() if p.engine is Engine.KAFKA_STREAMS]
+    found = {p.name: v for p in streams if (v := store.versions.running(p.name)) and v.streams}
+    own = [p.name for p in streams if p.group == registered.group and p.name in found]
+    name = pipeline if scenario != RESET else next(iter(own), pipeline)
+    return found.get(name), {n: v for n, v in found.items() if n not in own}
 
 
 def undo_plan(store: Store, world: World, run: str, *, but: str | None = None) -> Plan:
@@ -73,7 +92,8 @@ def approved_now(store: Store, world: World, plan: Plan, *, but: str | None = No
         raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
     if not now.appliable:
         raise RefusedError(_sentences(now.refusals))
-    return now
+    # What was measured for whoever decided stays with the run.
+    return replace(now, impact={**measured(plan.impact), **now.impact})
 
 
 def _sentences(refusals: tuple[str, ...]) -> str:

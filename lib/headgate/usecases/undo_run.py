@@ -6,10 +6,12 @@ from contextlib import closing
 
 from headgate.errors import RefusedError
 from headgate.gateway.world import LiveWorld
-from headgate.plan.plan import Plan
-from headgate.store import open_store
+from headgate.model.registry import Registry
+from headgate.plan.plan import Plan, load_plan
+from headgate.store import Store, open_store
 from headgate.usecases.apply_plan import new_run
 from headgate.usecases.context import Context
+from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import undo_plan
 
 
@@ -17,9 +19,14 @@ def plan_undo(context: Context, run: str) -> Plan:
     """Return the plan that takes the run back, with what it can't; nothing is changed."""
     with (
         closing(open_store(context.store_url)) as store,
-        closing(LiveWorld(context.registry, context.home)) as world,
+        closing(LiveWorld(_registry(context, store, run), context.home)) as world,
     ):
         return undo_plan(store, world, run)
+
+
+def _registry(context: Context, store: Store, run: str) -> Registry:
+    plan = load_plan(store.runs.get(run).plan, source=f"run {run}")
+    return registry_of(context.registry, store, plan)
 
 
 def undo_run(context: Context, run: str, *, by: str) -> str:

@@ -20,6 +20,7 @@ from headgate.plan.steps.process import rebind
 from headgate.store import Store
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
+from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import approved_now
 from headgate.usecases.run_records import step_records
 from headgate.worker.progress_writer import ProgressWriter
@@ -129,12 +130,16 @@ class Runner:
 
     def _effects(self, row: RunRow, position: int, *, cancellable: bool = True) -> LiveEffects:
         context = self._context()
+        plan = load_plan(row.plan, source=f"run {row.id}")
         return LiveEffects(
-            context.registry,
+            registry_of(context.registry, self._store, plan),
             context.home,
             run=row.id,
             pause=self._pause_for(row.id, cancellable=cancellable),
             note=lambda message: self._store.journal.note(row.id, position, message),
+            ask=lambda word, request: self._store.questions.ask(
+                row.id, position, row.attempt, word, request
+            ).by,
             progress=ProgressWriter(self._store, row.id, position).write,
         )
 

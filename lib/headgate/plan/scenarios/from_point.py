@@ -11,7 +11,8 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.plan.moment import duration, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
 from headgate.plan.scenarios.move_group import Wish, move_group
 from headgate.plan.steps.offsets import committed
 from headgate.plan.target import Listed, Place, Silent, Target, read_rows
@@ -22,10 +23,14 @@ _PLACES = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current":
 
 def build(asked: Asked) -> Plan:
     """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
-    asked = _resolved(asked)
+    asked = resolved(asked)
+    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
+        return from_point_streams.build(asked, target_of(asked))
     only = _only(asked.options.get("topic", ()))
+    if asked.pipeline.engine is Engine.SPARK:
+        return _spark(asked, target_of(asked), only)
     topics = tuple(sorted(only))
-    target = _target(asked)
+    target = target_of(asked)
     if target.place is Place.LISTED:
         if topics:
             raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
@@ -34,11 +39,22 @@ def build(asked: Asked) -> Plan:
     return move_group(asked, Wish(target=target, topics=topics, only=chosen))
 
 
-def _resolved(asked: Asked) -> Asked:
+def _spark(asked: Asked, target: Target, only: dict[str, list[int]]) -> Plan:
+    if target.place is Place.LISTED:
+        if only:
+            raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
+        _, only = _of_list(target.listed)
+    return from_point_spark.build(asked, target, only)
+
+
+def resolved(asked: Asked) -> Asked:
+    """Return the question with what is relative resolved: so long ago, where another group is."""
     options = dict(asked.options)
     if (ago := options.pop("by-duration", None)) is not None:
         at = datetime.now(UTC) - duration(ago, option="by-duration")
         options["to-datetime"] = iso(at)
+    if (name := options.pop("from-pipeline", None)) is not None:
+        options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, asked.world)
     if (group := options.pop("from-group", None)) is not None:
         options["to-offsets"] = [
             f"{topic},{number},{commit.offset}"
@@ -49,7 +65,8 @@ def _resolved(asked: Asked) -> Asked:
     return replace(asked, options=options)
 
 
-def _target(asked: Asked) -> Target:
+def target_of(asked: Asked) -> Target:
+    """Return the point that was asked for; ScenarioError where there is none."""
     options = asked.options
     for name, place in _PLACES.items():
         if name in options:
@@ -178,6 +195,7 @@ OPTIONS = (
         help="Where a partition has no record at or after the time: its end, or left as it is.",
         kind=Kind.CHOICE,
         choices=(Silent.END.value, Silent.LEAVE.value),
+        after=("to-datetime", "by-duration"),
     ),
     Option(
         name="topic",
@@ -185,7 +203,10 @@ OPTIONS = (
         help="Only this topic, or only these partitions of it; again for more.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",
+        engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),
     ),
+    *from_point_spark.OPTIONS,
+    *streams_options.OPTIONS,
 )
 
 SCENARIO = Scenario(
@@ -196,13 +217,7 @@ SCENARIO = Scenario(
     options=OPTIONS,
     support={
         Engine.CONSUMER_GROUP: SUPPORTED,
-        Engine.SPARK: refused(
-            "a query's position is in its checkpoint: this release does not begin a new one at"
-            " chosen offsets yet"
-        ),
-        Engine.KAFKA_STREAMS: refused(
-            "a Kafka Streams application also has internal topics and local state, which this"
-            " release does not reset yet: moving its offsets alone would count records twice"
-        ),
+        Engine.SPARK: SUPPORTED,
+        Engine.KAFKA_STREAMS: SUPPORTED,
     },
 )

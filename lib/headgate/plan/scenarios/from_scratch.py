@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Scenario, refused
-from headgate.plan.scenarios import from_scratch_group, from_scratch_spark
+from headgate.plan.scenario import SUPPORTED, Asked, Scenario
+from headgate.plan.scenarios import (
+    from_scratch_group,
+    from_scratch_spark,
+    from_scratch_streams,
+    streams_options,
+)
 
 
 def build(asked: Asked) -> Plan:
     """Return the plan for the pipeline's engine."""
     if asked.pipeline.engine is Engine.SPARK:
         return from_scratch_spark.build(asked)
+    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
+        return from_scratch_streams.build(asked)
     return from_scratch_group.build(asked)
 
 
@@ -20,12 +27,10 @@ SCENARIO = Scenario(
     title="From scratch",
     what="Forget the state and read everything again that the inputs still hold.",
     build=build,
+    options=streams_options.OPTIONS,
     support={
         Engine.SPARK: SUPPORTED,
         Engine.CONSUMER_GROUP: SUPPORTED,
-        Engine.KAFKA_STREAMS: refused(
-            "a Kafka Streams application also has internal topics and local state, which this"
-            " release does not reset yet: moving its offsets alone would count everything twice"
-        ),
+        Engine.KAFKA_STREAMS: SUPPORTED,
     },
 )

@@ -1,0 +1,36 @@
+"""From a point for a Kafka Streams application: all inputs at one point, and no state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import streams_options as ask
+from headgate.plan.scenarios.reset_streams import StreamsWish, build_plan_of, look, with_targets
+from headgate.plan.scenarios.reset_streams_checks import refusals, risks
+from headgate.plan.target import Place, Target
+
+
+def build(asked: Asked, target: Target) -> Plan:
+    """Return the plan; its inputs are those of the topology, else what the group has committed."""
+    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
+    listed = tuple(sorted({row.topic for row in target.listed}))
+    return reset(
+        asked,
+        StreamsWish(
+            target=target,
+            inputs=listed if target.place is Place.LISTED else None,
+            intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
+            internal=internal or None,
+            keep_internal=ask.KEEP_INTERNAL.name in asked.options,
+            instances=ask.names(asked.options, ask.CLEARED),
+        ),
+    )
+
+
+def reset(asked: Asked, wish: StreamsWish) -> Plan:
+    """Return the plan of a wish, appliable or not."""
+    seen = look(asked, wish)
+    seen = replace(seen, found=with_targets(seen))
+    return build_plan_of(seen, refusals=refusals(seen), risks=risks(seen))

@@ -1,0 +1,241 @@
+"""Reset a Kafka Streams application: what all its scenarios and the reset command share.
+
+Inputs go to the target, intermediate topics to their end, internal topics that are proven to be
+the application's are deleted, local state is cleared; outputs stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.model.cluster import Group, Topic
+from headgate.plan.internal_topics import Claim, Internal, Surroundings, judge
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.move_group import impact_of, preview
+from headgate.plan.step import Step
+from headgate.plan.steps import (
+    AwaitTransactions,
+    ClearLocalState,
+    DeleteTopics,
+    RecordOffsets,
+    RemoveMembers,
+    ResetOffsets,
+)
+from headgate.plan.steps.offsets import chosen
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.steps.topics import topic_shapes
+from headgate.plan.streams_topology import Topology, topology
+from headgate.plan.target import Found, Place, Target, TopicPart, find
+
+END = Target(place=Place.END)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsWish:
+    """What is to be reset. Without a `target` offsets stay as they are.
+
+    `inputs` None means all that are known; `internal` None means all that are proven, else exactly
+    those. `instances` are hosts whose local state somebody says is cleared.
+    """
+
+    target: Target | None
+    inputs: tuple[str, ...] | None = None
+    intermediate: tuple[str, ...] = ()
+    internal: tuple[str, ...] | None = None
+    keep_internal: bool = False
+    force: bool = False
+    instances: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The wish beside what the world says of it; the checks and the plan are made from this.
+
+    `known` are the input and intermediate topics that exist, `internals` every topic that looks
+    like an internal one of the application, `positions` what is committed by partition.
+    """
+
+    asked: Asked
+    wish: StreamsWish
+    group: Group
+    groups: Mapping[str, Group]
+    topology: Topology
+    topics: frozenset[str]
+    inputs: tuple[str, ...]
+    intermediate: tuple[str, ...]
+    known: Mapping[str, Topic]
+    internals: Mapping[str, Internal]
+    positions: Mapping[TopicPart, int]
+    found: Mapping[str, Found] = field(default_factory=dict)
+
+    @property
+    def application(self) -> str:
+        """The application id."""
+        return self.group.id
+
+    @property
+    def deleted(self) -> tuple[str, ...]:
+        """The internal topics that go; one that is refused may be among them."""
+        if self.wish.keep_internal:
+            return ()
+        if self.wish.internal is not None:
+            return tuple(sorted(set(self.wish.internal)))
+        return tuple(n for n, i in self.internals.items() if i.claim is Claim.OWNED)
+
+    def parts(self, names: tuple[str, ...]) -> tuple[TopicPart, ...]:
+        """Return all partitions of those of the topics that exist."""
+        return chosen(common.topic_facts({n: self.known[n] for n in names if n in self.known}), {})
+
+
+def look(asked: Asked, wish: StreamsWish) -> Seen:
+    """Ask the world everything that the plan depends on, each call for all topics at once."""
+    world, application = asked.world, str(asked.pipeline.group)
+    groups = world.groups()
+    group = groups.get(application) or Group(id=application, state="dead", members=())
+    told = topology(asked.options, asked.version, application, group)
+    positions = {(o.topic, o.partition): o.offset for o in group.offsets if o.offset is not None}
+    around = Surroundings(
+        topics=world.topic_names(),
+        groups=groups,
+        pipelines=world.pipelines(),
+        versions=asked.others,
+    )
+    every = judge(application, told.internal, around)
+    inputs, intermediate = _reads(wish, told, every, {t for t, _ in positions}, asked)
+    named = {*inputs, *intermediate}
+    kept = {n: i for n, i in every.items() if n not in named or i.claim is Claim.OWNED}
+    return Seen(
+        asked=asked,
+        wish=wish,
+        group=group,
+        groups=groups,
+        topology=told,
+        topics=around.topics,
+        inputs=inputs,
+        intermediate=intermediate,
+        known=world.topics(named),
+        internals=kept,
+        positions=positions,
+    )
+
+
+def _reads(
+    wish: StreamsWish,
+    told: Topology,
+    internals: Mapping[str, Internal],
+    committed: set[str],
+    asked: Asked,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return inputs and intermediate topics: as they are named, completed by the topology."""
+    inputs = set(wish.inputs or ())
+    # What the application itself writes would be read a second time.
+    intermediate = set(wish.intermediate) | (told.loops - inputs)
+    if wish.inputs is None:
+        outside = {t for t in committed if t not in internals}
+        registered = {t for t in asked.pipeline.topics if t not in internals}
+        matching = {t for t in outside if told.reads(t)}
+        known = {*told.sources, *matching} if told.is_told else outside
+        inputs = (known | registered) - intermediate
+    return tuple(sorted(inputs)), tuple(sorted(intermediate))
+
+
+def with_targets(seen: Seen) -> dict[str, Found]:
+    """Return where the partitions of inputs and intermediate topics go, by `inputs` and so on."""
+    world, wish = seen.asked.world, seen.wish
+    wanted = {"inputs": (wish.target, seen.inputs), "intermediate": (END, seen.intermediate)}
+    return {
+        word: find(target, world, seen.known, seen.parts(names), seen.positions)
+        for word, (target, names) in wanted.items()
+        if target is not None and names
+    }
+
+
+def build_plan_of(seen: Seen, *, refusals: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
+    """Return the plan of what was seen; its refusals and risks were found elsewhere."""
+    asked, pipeline, world = seen.asked, seen.asked.pipeline, seen.asked.world
+    shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=tuple(_steps(seen, shapes)),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": seen.application, "type": seen.group.type.value},
+            "topics": common.topic_facts(seen.known),
+            "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
+            "commands": {**common.command_facts(pipeline), "clean": pipeline.commands.clean},
+        },
+        impact=_impact(seen),
+        risks=risks,
+        refusals=refusals,
+        options=dict(asked.options),
+        resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
+    )
+
+
+def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    pipeline, group = seen.asked.pipeline, seen.group
+    who: dict[str, Any] = {"group": group.id, "group_type": group.type.value}
+    stop = common.stop_step(pipeline)
+    steps: list[Step] = [RemoveMembers(**who)] if seen.wish.force else []
+    steps += [stop, AwaitTransactions(application=group.id, topics=shapes)]
+    steps.append(RecordOffsets(group=group.id))
+    steps += _moves(seen)
+    if shapes:
+        steps.append(DeleteTopics(topics=shapes, pipeline=pipeline.name, **who))
+    if clears_state(seen):
+        steps.append(
+            ClearLocalState(
+                pipeline=pipeline.name,
+                command=pipeline.commands.clean,
+                instances=seen.wish.instances,
+                **who,
+            )
+        )
+    # An application that nothing here starts or stops is nobody's duty to start now.
+    has_commands = stop.command is not None or stop.start is not None
+    return [*steps, start_or_ask(stop)] if has_commands else steps
+
+
+def clears_state(seen: Seen) -> bool:
+    """Whether local state has to go: not without stores, and not where internal topics stay."""
+    return not seen.wish.keep_internal and seen.topology.stores != frozenset()
+
+
+def _moves(seen: Seen) -> list[Step]:
+    wanted = {"inputs": (seen.wish.target, seen.inputs), "intermediate": (END, seen.intermediate)}
+    steps: list[Step] = []
+    for word, (target, names) in wanted.items():
+        if target is None or not names:
+            continue
+        parts = seen.parts(names)
+        steps.append(
+            ResetOffsets(
+                group=seen.group.id,
+                group_type=seen.group.type.value,
+                target=target,
+                topics=common.topic_facts({n: seen.known[n] for n in names if n in seen.known}),
+                offsets=tuple(preview(parts, seen.positions, seen.found[word])),
+                pipeline=seen.asked.pipeline.name,
+            )
+        )
+    return steps
+
+
+def _impact(seen: Seen) -> dict[str, Any]:
+    every = Found()
+    for found in seen.found.values():
+        every.to.update(found.to)
+    names = (*seen.inputs, *seen.intermediate) if seen.wish.target else seen.intermediate
+    topics = {n: seen.known[n] for n in names if n in seen.known}
+    owned = {n: seen.internals[n].why for n in seen.deleted if n in seen.internals}
+    foreign = {n: i.why for n, i in seen.internals.items() if i.claim is Claim.FOREIGN}
+    return {
+        **impact_of(topics, seen.parts(tuple(sorted(topics))), seen.positions, every),
+        "internal_topics": owned,
+        "left_alone": foreign,
+    }

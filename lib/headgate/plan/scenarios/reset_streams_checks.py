@@ -1,0 +1,185 @@
+"""Why a reset of a Kafka Streams application is refused, and what it risks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from headgate.model.cluster import GroupType
+from headgate.model.streams import internal_kind
+from headgate.plan.internal_topics import Claim
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.move_group import move_risks
+from headgate.plan.scenarios.reset_streams import Seen, clears_state
+from headgate.plan.step import active_reason
+from headgate.plan.steps.topics import named
+from headgate.plan.target import Found, Place
+
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
+
+
+def refusals(seen: Seen) -> tuple[str, ...]:
+    """Return why the plan may not be applied, each reason once."""
+    found = [*_of_group(seen), *_of_topics(seen), *_of_named(seen), *_of_internals(seen)]
+    if not found:
+        found = [reason for one in seen.found.values() for reason in one.refusals]
+        found += _of_list(seen)
+    return tuple(dict.fromkeys(found))
+
+
+def _of_group(seen: Seen) -> Iterator[str]:
+    group, commands = seen.group, seen.asked.pipeline.commands
+    if group.state == "dead":
+        near = get_close_matches(group.id, seen.groups, n=3, cutoff=0.8)
+        hint = f"; similar ids are {', '.join(near)}" if near else ""
+        yield (
+            f"there is no group {group.id}: no application has this id, or its offsets have"
+            f" expired{hint}"
+        )
+        return
+    if group.type not in _TYPES:
+        yield f"group {group.id} is of type {group.type}: no Kafka Streams application has that"
+        return
+    if seen.wish.force and group.type is not GroupType.CLASSIC:
+        yield (
+            f"--force: Kafka removes no members of a group of type {group.type}; stop"
+            f" {group.id}, or wait for its session's end"
+        )
+    if not group.is_inactive and not seen.wish.force and commands.stop is None:
+        classic = group.type is GroupType.CLASSIC and bool(group.members)
+        hint = " (--force removes what a killed process left behind)" if classic else ""
+        yield active_reason(seen.asked.world, group.id) + hint
+
+
+def _of_topics(seen: Seen) -> Iterator[str]:
+    yield from common.topic_refusals({*seen.inputs, *seen.intermediate}, seen.known)
+    for topic in sorted({*seen.inputs} & {*seen.intermediate}):
+        yield f"{topic} is named both as an input and as an intermediate topic"
+    for topic in seen.inputs:
+        own = seen.internals.get(topic)
+        if own is not None:
+            yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
+        elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
+            reads = named(seen.topology.sources) or "no topic by its name"
+            yield f"{seen.application} does not read {topic}: its topology reads {reads}"
+
+
+def _of_named(seen: Seen) -> Iterator[str]:
+    """Refuse what `--internal-topics` names and is none, or not there."""
+    if seen.wish.keep_internal and seen.wish.internal:
+        yield "--internal-topics names what to delete, and --keep-internal keeps it: which of them?"
+        return
+    for topic in seen.wish.internal or ():
+        if topic not in seen.topics:
+            yield f"topic {topic} does not exist"
+        elif topic in {*seen.inputs, *seen.intermediate}:
+            yield f"{topic} is named both as an internal topic and as one that it reads"
+        elif topic not in seen.internals:
+            kind = "is named like" if internal_kind(topic) else "is not named like"
+            yield f"{topic} {kind} an internal topic, but not like one of {seen.application}: kept"
+
+
+def _of_internals(seen: Seen) -> Iterator[str]:
+    if seen.wish.keep_internal:
+        return
+    wanted = seen.wish.internal
+    for topic, one in seen.internals.items():
+        if topic in seen.inputs or topic in seen.intermediate:
+            continue
+        picked = wanted is None or topic in wanted
+        if one.claim is Claim.CONTESTED and picked:
+            yield f"{topic} is not deleted: {one.why}"
+        elif one.claim is Claim.FOREIGN and wanted is not None and picked:
+            yield f"{topic} is not {seen.application}'s: {one.why}"
+        elif one.claim is Claim.UNPROVEN and wanted is None:
+            yield (
+                f"nothing proves that {topic} is {seen.application}'s: {one.why}. Give its topology"
+                " (--topology), name what is to be deleted with --internal-topics, or keep all"
+                " with --keep-internal"
+            )
+
+
+def _of_list(seen: Seen) -> Iterator[str]:
+    """A list of offsets has to say where every partition of the inputs goes."""
+    target = seen.wish.target
+    if target is None or target.place is not Place.LISTED:
+        return
+    listed = {(row.topic, row.partition) for row in target.listed}
+    left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
+    if left:
+        yield f"no offset is listed for {named(left)}: all inputs have to begin at one point"
+
+
+def risks(seen: Seen) -> tuple[str, ...]:
+    """Return what the reset risks, each once."""
+    every = Found()
+    for found in seen.found.values():
+        every.to.update(found.to)
+    said = [risk for found in seen.found.values() for risk in found.risks]
+    pipeline = seen.asked.pipeline
+    said += move_risks(pipeline, seen.known, seen.positions, every)
+    return tuple(dict.fromkeys([*said, *_of_inputs(seen), *_of_state(seen), *_of_outputs(seen)]))
+
+
+def _of_inputs(seen: Seen) -> Iterator[str]:
+    read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
+    if seen.wish.target is None:
+        yield (
+            f"no input topic is named: offsets stay where they are{_reading(read)}, and what was"
+            " read before them is in no result"
+        )
+    elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
+        yield f"{named(left)} is read, too, and not named: its offsets stay where they are"
+    for topic in seen.inputs:
+        if topic in seen.topology.loops:
+            yield f"{seen.application} writes {topic} itself: what it wrote is read again"
+    if not seen.topology.is_told:
+        yield (
+            "no topology is known: which topics it reads, writes and keeps is told from offsets"
+            " and names"
+        )
+
+
+def _reading(topics: set[str]) -> str:
+    return f" on {named(topics)}" if topics else ""
+
+
+def _of_state(seen: Seen) -> Iterator[str]:
+    own = [n for n, i in seen.internals.items() if i.claim in (Claim.OWNED, Claim.UNPROVEN)]
+    if kept := sorted(set(own) - {*seen.deleted, *seen.inputs, *seen.intermediate}):
+        yield (
+            f"{named(kept)} stays: its stores keep their contents, and what is read again counts"
+            " twice"
+        )
+    for topic in sorted(set(seen.deleted) & seen.internals.keys()):
+        if seen.internals[topic].claim is Claim.UNPROVEN:
+            yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
+    if seen.deleted:
+        yield (
+            f"the records of {named(seen.deleted)} are gone for good: an undo makes the topics"
+            " anew and empty, so the state of before does not come back"
+        )
+    if not clears_state(seen) or seen.asked.pipeline.commands.clean is not None:
+        return
+    if seen.wish.instances:
+        yield (
+            f"UNPROVEN: that local state is cleared on {', '.join(seen.wish.instances)} is"
+            " somebody's word; an instance that keeps it counts double"
+        )
+    else:
+        yield (
+            "local state on the instances' disks is not cleared from here: an instance that"
+            " starts with it counts what is read again double. Register a `clean` command, or"
+            " clear it and say so with --local-state-cleared INSTANCE"
+        )
+
+
+def _of_outputs(seen: Seen) -> Iterator[str]:
+    for topic in sorted(seen.topology.sinks - seen.topology.loops):
+        readers = sorted(
+            g.id
+            for g in seen.groups.values()
+            if any(o.topic == topic and o.offset is not None for o in g.offsets)
+        )
+        by = f": {named(readers)} reads it" if readers else ""
+        yield f"the output topic {topic} stays, and results are written to it again{by}"

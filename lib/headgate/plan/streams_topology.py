@@ -1,0 +1,137 @@
+"""What a plan knows of a Kafka Streams application's topology, and from where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.errors import EvidenceError
+from headgate.landscape.ownership import group_internals, named_by_topology
+from headgate.model.cluster import Group
+from headgate.model.streams import StreamsApplication
+from headgate.model.version import Version
+
+PREFIX = "topology-"
+INTERNAL, SOURCE = f"{PREFIX}internal", f"{PREFIX}source"
+PATTERN, SINK, STORE = f"{PREFIX}pattern", f"{PREFIX}sink", f"{PREFIX}store"
+GIVEN = "the topology that was given names it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """What evidence says. `internal` maps a topic to what proves that it is the application's.
+
+    `sources` are read from outside and committed; `patterns` are regular expressions of more. They
+    are whole where `is_told`. `stores` is None where it is not known which there are.
+    """
+
+    is_told: bool = False
+    internal: Mapping[str, str] = field(default_factory=dict)
+    sources: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+    sinks: frozenset[str] = frozenset()
+    stores: frozenset[str] | None = None
+
+    def reads(self, topic: str) -> bool:
+        """Whether the topic is one of its inputs."""
+        return topic in self.sources or any(_matches(p, topic) for p in self.patterns)
+
+    @property
+    def loops(self) -> frozenset[str]:
+        """Topics that it both writes and reads: a reset skips what is in them."""
+        return frozenset(t for t in self.sinks if self.reads(t))
+
+
+def topology_options(version: Version, application: str) -> dict[str, list[str]]:
+    """Return what a version says as options of a plan, which is built anew from them.
+
+    EvidenceError where it is no Kafka Streams application's, or another one's.
+    """
+    facts = version.streams
+    if facts is None or not facts.described:
+        raise EvidenceError("--topology: no description of a Kafka Streams topology is in it")
+    if facts.application_id not in (None, application):
+        raise EvidenceError(
+            f"--topology: it is of the application {facts.application_id}, not of {application}"
+        )
+    told = _described(facts, application, GIVEN)
+    return {
+        INTERNAL: sorted(told.internal),
+        SOURCE: sorted(told.sources),
+        PATTERN: sorted(told.patterns),
+        SINK: sorted(told.sinks),
+        STORE: sorted(told.stores or ()),
+    }
+
+
+def topology(
+    options: Mapping[str, Any], version: Version | None, application: str, group: Group
+) -> Topology:
+    """Return what is known: what was given, else what is stored; what the broker keeps proves, too.
+
+    A stored version of another application says nothing.
+    """
+    facts = version.streams if version else None
+    if any(name in options for name in (INTERNAL, SOURCE, PATTERN, SINK, STORE)):
+        told = _given(options)
+    elif facts and facts.described and facts.application_id in (None, application):
+        told = _described(facts, application)
+    else:
+        told = Topology()
+    return _with_group(told, group)
+
+
+def _given(options: Mapping[str, Any]) -> Topology:
+    return Topology(
+        is_told=True,
+        internal=dict.fromkeys(options.get(INTERNAL, ()), GIVEN),
+        sources=frozenset(options.get(SOURCE, ())),
+        patterns=tuple(options.get(PATTERN, ())),
+        sinks=frozenset(options.get(SINK, ())),
+        stores=frozenset(options.get(STORE, ())),
+    )
+
+
+def _described(facts: StreamsApplication, application: str, proof: str | None = None) -> Topology:
+    named = {t: proof or why for t, why in named_by_topology(facts, application)}
+    read = [s for s in facts.sources if not s.is_global]
+    return Topology(
+        is_told=True,
+        internal=named,
+        sources=frozenset(t for s in read for t in s.topics) - named.keys(),
+        patterns=tuple(s.pattern for s in read if s.pattern),
+        sinks=frozenset(s.topic for s in facts.sinks if s.topic) - named.keys(),
+        stores=frozenset(s.name for s in facts.stores if not s.is_global),
+    )
+
+
+def _with_group(told: Topology, group: Group) -> Topology:
+    """Add what the broker keeps of a streams group's topology; it has no sinks and no patterns."""
+    kept = group.subtopologies
+    if not kept:
+        return told
+    proof = f"the topology that the broker keeps of the streams group {group.id} names it"
+    own = _internals(group.id, (t for s in kept for t in group_internals(s)), proof)
+    sources = frozenset(t for s in kept for t in s.sources)
+    return Topology(
+        is_told=True,
+        internal={**own, **told.internal},
+        sources=told.sources | (sources - own.keys()),
+        patterns=told.patterns,
+        sinks=told.sinks,
+        stores=told.stores,
+    )
+
+
+def _internals(application: str, topics: Iterable[str], proof: str) -> dict[str, str]:
+    return {t: proof for t in topics if t.startswith(f"{application}-")}
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    try:
+        return re.fullmatch(pattern, topic) is not None
+    except re.error:
+        # Java's syntax knows more than Python's: then nothing is said against the topic.
+        return True

@@ -1,0 +1,71 @@
+"""Plan a reset of a Kafka Streams application that need not be registered anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import HeadgateError, ScenarioError
+from headgate.gateway.world import LiveWorld
+from headgate.plan.build import build_plan
+from headgate.plan.plan import RESET, Plan
+from headgate.plan.scenarios import reset
+from headgate.plan.streams_topology import topology_options
+from headgate.store import Store, open_store
+from headgate.usecases.context import Context
+from headgate.usecases.plan_scenario import with_rows
+from headgate.usecases.read_version import read_version
+from headgate.usecases.reset_registry import DEFAULT, reset_registry
+from headgate.usecases.run_plans import fresh_plan
+
+_SQLITE = "sqlite:///"
+
+
+def plan_reset(
+    context: Context, application: str, options: Mapping[str, Any], *, previewed: bool = True
+) -> Plan:
+    """Return the plan, appliable or not; nothing is changed.
+
+    A preview asks the store only where there is one, for stored topologies and other runs.
+    ScenarioError, EvidenceError or NotFoundError name the option that is wrong, UnreachableError
+    is Kafka's silence.
+    """
+    if not application.strip():
+        raise ScenarioError("--application-id: expected an id, found none")
+    answers = _answers(context, application, options)
+    registry = reset_registry(context.registry, application, answers)
+    store = _store(context, needed=not previewed)
+    with closing(LiveWorld(registry, context.home)) as world:
+        if store is None:
+            return build_plan(RESET, application, world, answers)
+        with closing(store):
+            return fresh_plan(store, world, RESET, application, answers)
+
+
+def _answers(context: Context, application: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with everything in them that a plan must not depend on read."""
+    answers = with_rows(reset.SCENARIO, options)
+    # The worker may have another working directory, and a default must not change its meaning.
+    for name in ("command-config",):
+        if name in answers:
+            answers[name] = str(Path(answers[name]).absolute())
+    answers.setdefault("bootstrap-server", context.registry.bootstrap_servers or DEFAULT)
+    if evidence := answers.get("topology"):
+        version = read_version(list(evidence), context=context)
+        answers |= topology_options(version, application)
+    return answers
+
+
+def _store(context: Context, *, needed: bool) -> Store | None:
+    """Open the store; for a preview one that is not there, or does not answer, is none."""
+    url = context.store_url
+    if needed:
+        return open_store(url)
+    if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
+        return None
+    try:
+        return open_store(url)
+    except HeadgateError:
+        return None

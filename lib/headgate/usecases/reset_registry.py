@@ -1,0 +1,64 @@
+"""The registry of a reset: its pipeline and its cluster are made from what the command was given.
+
+The plan keeps the address and the name of the settings' file, never what is in it: it may hold
+secrets, and is read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import NotFoundError
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.parse import client_properties
+from headgate.plan.plan import RESET, UNDO, Plan, load_plan
+from headgate.store import Store
+
+DEFAULT = "localhost:9092"
+
+
+def reset_registry(registry: Registry, application: str, options: Mapping[str, Any]) -> Registry:
+    """Return the registry with one pipeline more: the application, without any command.
+
+    Without an address it is the configured cluster, else Kafka's default. NotFoundError where the
+    file of settings can't be read, ParseError where it is wrong.
+    """
+    made = Pipeline(name=application, engine=Engine.KAFKA_STREAMS, group=application)
+    others = tuple(p for p in registry.pipelines if p.name != application)
+    file = options.get("command-config")
+    given = options.get("bootstrap-server")
+    return replace(
+        registry,
+        bootstrap_servers=given or registry.bootstrap_servers or DEFAULT,
+        kafka=_settings(file) if file else _known(registry, given),
+        pipelines=(made, *others),
+    )
+
+
+def _known(registry: Registry, address: str | None) -> dict[str, str]:
+    """The configured settings are of the configured cluster alone: they may hold its password."""
+    return registry.kafka if address in (None, registry.bootstrap_servers) else {}
+
+
+def registry_of(registry: Registry, store: Store, plan: Plan) -> Registry:
+    """Return the registry that a plan is carried out in: a reset's, or an undo's of one."""
+    while plan.scenario == UNDO:
+        run = plan.options["run"]
+        plan = load_plan(store.runs.get(run).plan, source=f"run {run}")
+    if plan.scenario != RESET or plan.pipeline is None:
+        return registry
+    return reset_registry(registry, plan.pipeline, plan.options)
+
+
+def _settings(file: str) -> dict[str, str]:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise NotFoundError(f"--command-config: {file} is no text in UTF-8") from None
+    except OSError as error:
+        raise NotFoundError(f"--command-config: {file} can't be read: {error.strerror}") from None
+    return client_properties.parse(text, source=file)
