@@ -1,0 +1,49 @@
+"""What plans and runs ask and do where a new checkpoint takes the place of an old one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from headgate.errors import StepError
+from headgate.gateway import new_checkpoint
+from headgate.gateway.checkpoints import local_path, remove_tree
+from headgate.plan.position import Beginning, QueryPosition
+
+_DRAFT = re.compile(r"\..+\.new-[^/]+")
+
+
+class CarryWorld:
+    """Where the sources of a query are."""
+
+    def query_position(self, location: str) -> QueryPosition | None:
+        """Return where the sources are after the newest committed batch; None: no checkpoint."""
+        return new_checkpoint.read_position(local_path(location))
+
+
+class CarryEffects(CarryWorld):
+    """Drafts of new checkpoints, beside the place that they are for."""
+
+    def make_checkpoint(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> None:
+        """Write a checkpoint that begins there; see `plan.world.Effects`."""
+        new_checkpoint.make_checkpoint(_draft(draft), Path(like), query_id, beginnings)
+
+    def made_otherwise(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> str | None:
+        """Return what of the draft, read back from disk, is not as it was to be written."""
+        return new_checkpoint.differs(Path(draft), Path(like), query_id, beginnings)
+
+    def drop_draft(self, draft: str) -> None:
+        """Remove a draft; fine if it is gone."""
+        remove_tree(_draft(draft))
+
+
+def _draft(path: str) -> Path:
+    """Only what has a draft's name is ever written or removed, whatever a plan says."""
+    if not _DRAFT.fullmatch(Path(path).name):
+        raise StepError(f"{path} is no draft of a checkpoint: not touched")
+    return Path(path)

@@ -1,0 +1,191 @@
+"""A Spark query begins with a new checkpoint at chosen positions: what such scenarios share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from headgate.model.cluster import Topic
+from headgate.model.version import Version
+from headgate.plan.plan import Plan
+from headgate.plan.position import QueryPosition
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.lost_state import state_risks
+from headgate.plan.step import Step
+from headgate.plan.steps import (
+    AskPerson,
+    MakeCheckpoint,
+    OfferCheckpoint,
+    PlaceCheckpoint,
+    SnapshotCheckpoint,
+)
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.succession import Begun, Take, begin, impact
+from headgate.plan.target import Target
+from headgate.plan.world import Checkpoint, World
+
+_FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Where to begin and with what; `only` limits what moves, see `succession.begin`.
+
+    `to` is a place for the new checkpoint, None: that of the old one. `new_output` says that the
+    new version writes somewhere else. `before` are steps between the stop and the new checkpoint.
+    """
+
+    target: Target
+    takes: tuple[Take, ...]
+    only: Mapping[str, list[int]] = field(default_factory=dict)
+    to: str | None = None
+    new_output: bool = False
+    before: tuple[Step, ...] = ()
+    refusals: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
+def found_query(asked: Asked) -> tuple[Checkpoint, QueryPosition] | Plan:
+    """Return the old checkpoint and where its sources are, or a plan that says why not."""
+    location = asked.pipeline.checkpoint
+    found = asked.world.checkpoint(location) if location else None
+    position = asked.world.query_position(location) if location and found else None
+    if found is None or position is None:
+        where = f"there is no checkpoint at {location}"
+        return asked.refuse(where if location else "headgate.toml names no `checkpoint` of it")
+    if not position.sources:
+        return asked.refuse(f"{found.location} tells of no source: the query never began")
+    return found, position
+
+
+def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: Wish) -> Plan:
+    """Return the plan: stop, make the new checkpoint beside, put it in place, start."""
+    world, pipeline = asked.world, asked.pipeline
+    begun = begin(wish.takes, position, wish.target, world, wish.only)
+    names = sorted({way.topic for way in begun.ways}) if world.has_cluster() else []
+    topics = world.topics(names) if names else {}
+    make = MakeCheckpoint(
+        pipeline=pipeline.name,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        place=wish.to or found.location,
+        takes=wish.takes,
+        target=wish.target,
+        topics=common.topic_facts(topics),
+        only=dict(wish.only),
+        offsets=tuple(way.shown() for way in begun.ways),
+    )
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(asked, found, wish, make),
+        preconditions={
+            **({"cluster_id": world.cluster_id()} if names else {}),
+            "topics": make.topics,
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "sources": {s.name: s.kind.value for s in position.sources},
+            "commands": common.command_facts(pipeline),
+        },
+        impact=impact(begun.ways, topics),
+        risks=tuple(dict.fromkeys((*wish.risks, *_risks(asked, position, wish, begun, topics)))),
+        refusals=tuple(dict.fromkeys(_refusals(asked, found, wish, begun, names, topics))),
+        options=dict(asked.options),
+        resources=tuple(f"checkpoint:{p}" for p in {found.location: 0, make.place: 0}),
+    )
+
+
+def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) -> tuple[Step, ...]:
+    stop = common.stop_step(asked.pipeline, checkpoint=found.location)
+    what = {
+        "pipeline": make.pipeline,
+        "checkpoint": make.checkpoint,
+        "query_id": make.query_id,
+    }
+    if wish.to is None:
+        start = start_or_ask(stop, fresh=True)
+        snapshot = SnapshotCheckpoint(**what)
+        return (stop, *wish.before, snapshot, make, PlaceCheckpoint(**what), start)
+    offer = OfferCheckpoint(pipeline=make.pipeline, place=make.place)
+    ask = AskPerson(
+        pipeline=make.pipeline,
+        request=f"start the new version of {make.pipeline} with checkpointLocation {make.place}",
+        stop=stop.command,
+        has_status=stop.has_status,
+        checkpoint=make.place,
+    )
+    return (stop, *wish.before, make, offer, ask)
+
+
+def _refusals(
+    asked: Asked,
+    found: Checkpoint,
+    wish: Wish,
+    begun: Begun,
+    names: list[str],
+    topics: Mapping[str, Topic],
+) -> list[str]:
+    refusals = [*common.must_be_stopped(asked.pipeline, asked.world), *wish.refusals]
+    refusals += begun.refusals
+    refusals += common.topic_refusals(set(names), topics)
+    if wish.to is None and found.fixed:
+        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
+    if wish.to is not None:
+        refusals += _bad_place(wish.to, found.location, asked.world)
+    sink = asked.version.sink if asked.version else None
+    if sink is not None and sink.format in _FILE_SINKS and not wish.new_output:
+        refusals.append(
+            f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata"
+            " has already, and a new checkpoint begins at 0: what the new version reads would be"
+            " silently dropped; let it write to another folder and say so with --new-output"
+        )
+    return refusals
+
+
+def _bad_place(to: str, old: str, world: World) -> list[str]:
+    place = PurePosixPath(to)
+    if not place.is_absolute():
+        return [f"--to: expected an absolute path, found {to!r}"]
+    if place == PurePosixPath(old) or PurePosixPath(old) in place.parents:
+        return [f"--to: {to} is the old checkpoint, or lies in it"]
+    if world.checkpoint(to) is not None:
+        return [f"there is a checkpoint at {to} already"]
+    return []
+
+
+def _risks(
+    asked: Asked,
+    position: QueryPosition,
+    wish: Wish,
+    begun: Begun,
+    topics: Mapping[str, Topic],
+) -> list[str]:
+    risks = [*begun.risks, *state_risks(position, asked.version, wish.target.at)]
+    back = {w.topic for w in begun.ways if w.was is not None and w.to < w.was}
+    if back:
+        risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
+        risks.append(
+            f"{asked.pipeline.name} writes results of what it reads again: whoever reads them gets"
+            " them twice, unless the sink overwrites by key"
+        )
+    skipped = sum(max(w.to - w.was, 0) for w in begun.ways if w.was is not None)
+    if skipped:
+        risks.append(f"{asked.pipeline.name} never reads up to {skipped} records: they are skipped")
+    if position.begun is not None:
+        risks.append(
+            f"batch {position.begun} was begun and not committed: its input is read again, and what"
+            " the sink got of it already it gets twice"
+        )
+    if begun.ways and not asked.world.has_cluster():
+        risks.append("no Kafka cluster is configured: whether the offsets still exist is not known")
+    return [*risks, *_sink_risks(asked.version, wish)]
+
+
+def _sink_risks(version: Version | None, wish: Wish) -> list[str]:
+    if wish.new_output or (version and version.sink and version.sink.format == "kafka"):
+        return []
+    return [
+        "the new query has an id of its own and numbers its batches from 0: a sink that drops what"
+        " it has seen by batch number alone (foreachBatch can) drops new results"
+    ]

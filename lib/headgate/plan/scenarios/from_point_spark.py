@@ -1,0 +1,80 @@
+"""From a point for a Spark query: a new checkpoint that begins there, with empty state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headgate.errors import ScenarioError
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.position import QueryPosition
+from headgate.plan.scenario import Asked, Kind, Option
+from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
+from headgate.plan.scenarios.takes import matched_takes
+from headgate.plan.target import Place, Target
+from headgate.plan.world import World
+
+_SPARK = frozenset({Engine.SPARK})
+
+
+def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
+    """Return the plan; `only` limits what moves, the rest begins where the last batch ended."""
+    found = found_query(asked)
+    if isinstance(found, Plan):
+        return found
+    checkpoint, position = found
+    takes, refusals, risks = matched_takes(position, asked.version)
+    if target.place is Place.CURRENT:
+        refusals.append("to begin where it is, with empty state, is what carry-over does")
+    wish = Wish(
+        target=target,
+        takes=takes,
+        only=only,
+        new_output=asked.options.get("new-output", False),
+        refusals=(*refusals, *_unknown(position, only)),
+        risks=tuple(risks),
+    )
+    return begin_query(asked, checkpoint, position, wish)
+
+
+def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str]:
+    known = {topic for source in position.sources for topic in source.offsets}
+    return [f"the query does not read topic {topic}" for topic in sorted(only.keys() - known)]
+
+
+def offsets_of_pipeline(name: str, world: World) -> list[str]:
+    """Return where another registered query is, as rows of `TOPIC,PARTITION,OFFSET`."""
+    other = world.registered(name)
+    if other is None or other.checkpoint is None:
+        raise ScenarioError(f"--from-pipeline: {name} is no registered pipeline with a checkpoint")
+    position = world.query_position(other.checkpoint)
+    found: dict[tuple[str, int], int] = {}
+    for source in position.sources if position else ():
+        for topic, parts in source.offsets.items():
+            for number, offset in parts.items():
+                # Where two of its sources read one topic, the earlier one: nothing is skipped.
+                at = found.get((topic, number), offset)
+                found[topic, number] = min(at, offset)
+    if not found:
+        raise ScenarioError(f"--from-pipeline: {name} has no offsets in its checkpoint")
+    return [f"{topic},{number},{at}" for (topic, number), at in sorted(found.items())]
+
+
+OPTIONS = (
+    Option(
+        name="from-pipeline",
+        ask="Where is another query?",
+        help="Where this other registered Spark pipeline's last committed batch ended.",
+        metavar="PIPELINE",
+        one_of="point",
+        required=True,
+        engines=_SPARK,
+    ),
+    Option(
+        name="new-output",
+        ask="Does it write somewhere else from now on?",
+        help="The query's file sink writes to a folder that it did not write to before.",
+        kind=Kind.FLAG,
+        engines=_SPARK,
+    ),
+)

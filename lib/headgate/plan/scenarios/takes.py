@@ -1,0 +1,109 @@
+"""Which source of the new version takes over which of the old one's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headgate.errors import ScenarioError
+from headgate.model.version import Source, Version
+from headgate.plan.position import QueryPosition, SourceKind, SourcePosition
+from headgate.plan.succession import Take
+
+NEW = "new"
+_FORM = "NEW=OLD, as in 0=1, orders=0, 0=0,1 or 2=new"
+
+
+def given_takes(rows: Iterable[str], version: Version | None) -> tuple[Take, ...]:
+    """Read rows of `NEW=OLD`; one that takes nothing (`2=new`) is in no Take."""
+    found: dict[str, Take | None] = {}
+    for row in rows:
+        name, equals, olds = (part.strip() for part in row.partition("="))
+        of = tuple(old.strip() for old in olds.split(","))
+        if not (name and equals and all(of)):
+            raise ScenarioError(f"--source: expected {_FORM}, found {row!r}")
+        if name in found:
+            raise ScenarioError(f"--source: the new version's source {name} is given twice")
+        topics = _topics(_placed(version).get(name))
+        found[name] = None if of == (NEW,) else Take(name=name, of=of, topics=topics)
+    return tuple(take for take in found.values() if take is not None)
+
+
+def matched_takes(
+    position: QueryPosition, version: Version | None
+) -> tuple[tuple[Take, ...], list[str], list[str]]:
+    """Return which takes what by topics, with refusals and risks.
+
+    Without a version that tells its sources, they are taken to be the same in the same order.
+    """
+    new = _placed(version)
+    named = any(not s.name.isdigit() for s in position.sources)
+    if not new:
+        same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
+        risk = (
+            "no stored version tells the new version's sources: they are taken to be those of the"
+            " old one, in the same order (say otherwise with --source NEW=OLD)"
+        )
+        return same, [], [risk]
+    if named:
+        new = {(s.name or name): s for name, s in new.items()}
+    takes, refusals, taken = [], [], set[str]()
+    for name, source in new.items():
+        olds = _candidates(name, source, position)
+        if len(olds) > 1 and any(o.name == name for o in olds):
+            olds = [o for o in olds if o.name == name]
+        if len(olds) > 1:
+            refusals.append(
+                f"source {name} of the new version could take over {_names(olds)}: say which with"
+                " --source NEW=OLD"
+            )
+        elif olds:
+            takes.append(Take(name=name, of=(olds[0].name,), topics=_topics(source)))
+            taken.add(olds[0].name)
+    risks = [_left(s) for s in position.sources if s.name not in taken]
+    begun = [n for n in new if n not in {t.name for t in takes}] if not refusals else []
+    risks += [f"source {n} is new: it begins at its own startingOffsets" for n in begun]
+    return tuple(takes), refusals, risks
+
+
+def left_risks(takes: Iterable[Take], position: QueryPosition) -> list[str]:
+    """Name the sources of the old version that nothing takes over."""
+    taken = {old for take in takes for old in take.of}
+    return [_left(s) for s in position.sources if s.name not in taken]
+
+
+def _left(source: SourcePosition) -> str:
+    what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
+    return f"no source of the new version takes over source {source.name}{what} of the old one"
+
+
+def _placed(version: Version | None) -> dict[str, Source]:
+    """Return the sources by their places in the offset log; empty where they are not known."""
+    found: dict[str, Source] = {}
+    for source in (version.sources or ()) if version and not version.is_partial else ():
+        if source.log_places is None:
+            return {}
+        for place in source.log_places or (source.position,):
+            found[str(place)] = source
+    return found
+
+
+def _candidates(name: str, source: Source, position: QueryPosition) -> list[SourcePosition]:
+    if source.format == "kafka":
+        kafka = [s for s in position.sources if s.kind is SourceKind.KAFKA]
+        if source.topics:
+            return [s for s in kafka if set(s.offsets) & set(source.topics)]
+        same = [s for s in kafka if s.name == name]
+        return same or kafka
+    if source.format in ("rate", "rate-micro-batch", "socket"):
+        return [s for s in position.sources if s.kind is SourceKind.OTHER and s.name == name]
+    others = [s for s in position.sources if s.kind is not SourceKind.KAFKA]
+    same = [s for s in others if s.name == name]
+    return same or others
+
+
+def _topics(source: Source | None) -> tuple[str, ...] | None:
+    return source.topics if source and source.topics and not source.pattern else None
+
+
+def _names(olds: Iterable[SourcePosition]) -> str:
+    return " or ".join(o.name for o in olds)

@@ -1,0 +1,278 @@
+"""Make a checkpoint that begins at given positions, and put it in the old one's place."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.position import Beginning, read_beginning
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.succession import Take, begin, first_refusals
+from headgate.plan.target import Target
+from headgate.plan.world import Effects, World
+
+DRAFT = "new"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeCheckpoint(StepBase):
+    """Build the new checkpoint beside its place; where it begins is found after the stop.
+
+    `checkpoint` is the old one, `place` where the new one is going. `offsets` is the preview, each
+    with `source`, `topic`, `partition`, `from` and `to`; `only` limits what `target` moves.
+    """
+
+    action: ClassVar[str] = "make_checkpoint"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"offsets"})
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    place: str
+    takes: tuple[Take, ...]
+    target: Target
+    topics: dict[str, dict[str, Any]]
+    only: dict[str, list[int]] = field(default_factory=dict)
+    offsets: tuple[dict[str, Any], ...] = ()
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        where = self.target.describe()
+        if where == "where it is":
+            where = "where the last committed batch ended"
+        count = len(self.takes)
+        sources = "source" if count == 1 else "sources"
+        return f"make a new checkpoint for {count} {sources} that begins at {where}, without state"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+        if self.topics:
+            check_topics(world, self.topics)
+
+    def bind(self, effects: Effects) -> Was:
+        """Find where each source begins now, and decide the new query's id and the draft's name."""
+        position = effects.query_position(self.checkpoint)
+        if position is None:
+            raise RefusedError(f"there is no checkpoint at {self.checkpoint}")
+        found = begin(self.takes, position, self.target, effects, self.only)
+        if found.refusals:
+            raise RefusedError(first_refusals(found))
+        return {
+            "draft": beside(self.place, DRAFT, effects.run),
+            "query_id": str(uuid.uuid4()),
+            "beginnings": [one.document() for one in found.beginnings],
+            "offsets": [way.shown() for way in found.ways],
+        }
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the draft is whole."""
+        return self._differs(effects, was) is None
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Write it; what an earlier try left goes first."""
+        effects.make_checkpoint(was["draft"], self.checkpoint, was["query_id"], _beginnings(was))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Read it back and fail where it differs from what was to be written."""
+        wrong = self._differs(effects, was)
+        if wrong is not None:
+            raise StepError(wrong)
+        for row in was["offsets"][:20]:
+            before = "none" if row["from"] is None else row["from"]
+            effects.note(f"{row['topic']}[{row['partition']}]: {before} -> {row['to']}")
+
+    def _differs(self, effects: Effects, was: Was) -> str | None:
+        return effects.made_otherwise(
+            was["draft"], self.checkpoint, was["query_id"], _beginnings(was)
+        )
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove the draft, where it was not put in place."""
+        return (DropDraft(draft=was["draft"]),)
+
+
+def _beginnings(was: Was) -> tuple[Beginning, ...]:
+    return tuple(read_beginning(one) for one in was["beginnings"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropDraft(StepBase):
+    """Remove what was built beside a checkpoint and never put in place."""
+
+    action: ClassVar[str] = "drop_draft"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    draft: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"remove {self.draft} if it was not put in place"
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is gone."""
+        return not effects.exists(self.draft)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Remove it; fine if it is gone."""
+        effects.drop_draft(self.draft)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """`drop_draft` returns only when it is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceCheckpoint(StepBase):
+    """Move the old checkpoint aside and the draft into its place, each in one step.
+
+    `word` is what the draft's name has before the run's id.
+    """
+
+    action: ClassVar[str] = "place_checkpoint"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    word: str = DRAFT
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"move the checkpoint {self.checkpoint} aside and put the new one in its place"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
+        prove_stopped(world, self.pipeline, checkpoint=None if again else self.checkpoint)
+        if again:
+            return
+        found = check_query(world, self.checkpoint, self.query_id)
+        if found.fixed:
+            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the old one goes, and take the hashes that prove both."""
+        draft = beside(self.checkpoint, self.word, effects.run)
+        made = effects.tree_hash(draft)
+        if made is None:
+            raise RefusedError(f"the new checkpoint {draft} is not there")
+        return {
+            "draft": draft,
+            "made": made,
+            "aside": beside(self.checkpoint, "before", effects.run),
+            "hash": effects.tree_hash(self.checkpoint),
+        }
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename what is not renamed yet."""
+        if not effects.exists(was["aside"]):
+            effects.move(self.checkpoint, was["aside"])
+        if effects.exists(was["draft"]):
+            effects.move(was["draft"], self.checkpoint)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the old one is not whole, or what stands in its place is not the new one."""
+        if effects.tree_hash(was["aside"]) != was["hash"]:
+            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        if effects.tree_hash(self.checkpoint) != was["made"]:
+            raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the old one back."""
+        back = RestoreCheckpoint(
+            pipeline=self.pipeline,
+            checkpoint=self.checkpoint,
+            aside=was["aside"],
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferCheckpoint(StepBase):
+    """Put the draft at a place of its own; the old checkpoint stays where it is."""
+
+    action: ClassVar[str] = "offer_checkpoint"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    place: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"put the new checkpoint at {self.place}; the old one stays"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where something stands there already."""
+        if not again and world.checkpoint(self.place) is not None:
+            raise RefusedError(f"there is a checkpoint at {self.place} already")
+
+    def bind(self, effects: Effects) -> Was:
+        """Take the hash that the place must have then."""
+        draft = beside(self.place, DRAFT, effects.run)
+        made = effects.tree_hash(draft)
+        if made is None:
+            raise RefusedError(f"the new checkpoint {draft} is not there")
+        if effects.exists(self.place):
+            raise RefusedError(f"{self.place} exists already: name a folder that does not")
+        return {"draft": draft, "made": made}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is there."""
+        return effects.tree_hash(self.place) == str(was["made"])
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename, unless that was done."""
+        if effects.exists(was["draft"]):
+            effects.move(was["draft"], self.place)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where something else stands there."""
+        if not self.settled(effects, was):
+            raise StepError(f"{self.place} is not the new checkpoint: something writes there")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Move it aside."""
+        return (WithdrawCheckpoint(pipeline=self.pipeline, place=self.place),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawCheckpoint(StepBase):
+    """Move a checkpoint that was put at a place of its own aside; nothing of it is deleted."""
+
+    action: ClassVar[str] = "withdraw_checkpoint"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    place: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"move the new checkpoint {self.place} aside"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs."""
+        prove_stopped(world, self.pipeline, checkpoint=self.place)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where it goes."""
+        return {"aside": beside(self.place, "after", effects.run)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is gone from its place."""
+        return not effects.exists(self.place)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename, unless that was done."""
+        if effects.exists(self.place):
+            effects.move(self.place, was["aside"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where it still stands there."""
+        if effects.exists(self.place):
+            raise StepError(f"{self.place} is there again: something writes there")

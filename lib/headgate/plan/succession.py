@@ -1,0 +1,238 @@
+"""Where each source of a new version begins, found from where the old one's sources are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.model.cluster import Topic
+from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
+from headgate.plan.target import Place, Target, TopicPart, find
+from headgate.plan.world import World
+
+CARRY = Target(place=Place.CURRENT)
+# Of many partitions only the first are named in a sentence.
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """What one source of the new version takes over: the sources `of` the old one, by name.
+
+    Of Kafka only `topics`, where it is known which the new source reads.
+    """
+
+    name: str
+    of: tuple[str, ...]
+    topics: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One partition of a source: where the old version was, and where the new one begins."""
+
+    source: str
+    topic: str
+    partition: int
+    was: int | None
+    to: int
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as the contract lists a partition."""
+        return {
+            "source": self.source,
+            "topic": self.topic,
+            "partition": self.partition,
+            "from": self.was,
+            "to": self.to,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Where all sources begin; `refusals` and `risks` are sentences."""
+
+    beginnings: list[Beginning] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    risks: list[str] = field(default_factory=list)
+
+
+def begin(
+    takes: Iterable[Take],
+    position: QueryPosition,
+    target: Target,
+    world: World,
+    only: Mapping[str, list[int]] | None = None,
+) -> Begun:
+    """Return where the sources begin as the world is now.
+
+    `only` limits what moves to some topics, or partitions of them (an empty list: all of them);
+    what does not move begins where the old version was.
+    """
+    found = Begun()
+    for take in takes:
+        olds = [position.source(name) for name in take.of]
+        known = [old for old in olds if old is not None]
+        if len(known) < len(olds) or not known:
+            names = ", ".join(s.name for s in position.sources) or "none"
+            found.refusals.append(f"the checkpoint has no source {' or '.join(take.of)}: {names}")
+            continue
+        match known[0].kind:
+            case SourceKind.KAFKA if all(o.kind is SourceKind.KAFKA for o in known):
+                _Kafka(found, take, known, target, only).go(world)
+            case SourceKind.FILES if len(known) == 1:
+                _files(found, take, known[0], target)
+            case _:
+                found.refusals.append(_unfit(known))
+    return found
+
+
+def _unfit(olds: list[SourcePosition]) -> str:
+    if len(olds) > 1:
+        return (
+            f"the sources {', '.join(o.name for o in olds)} can't become one: only those of Kafka"
+            " can"
+        )
+    return (
+        f"source {olds[0].name} is neither Kafka nor files: a new checkpoint can't say where such"
+        " a one begins (rate and socket sources always begin anew)"
+    )
+
+
+def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> None:
+    same = Beginning(name=take.name, files_of=old.name, entry=old.entry)
+    match target.place:
+        case Place.BEGINNING:
+            return
+        case Place.TIME:
+            found.beginnings.append(
+                Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
+            )
+            found.risks.append(
+                f"source {old.name} reads those of its files again that were changed since then,"
+                " if they still are there: a file's time says nothing of its rows' times"
+            )
+        case Place.END:
+            found.refusals.append(
+                f"source {old.name} reads files: it can't leave out those that wait"
+            )
+        case _:
+            found.beginnings.append(same)
+            if target.place is not Place.CURRENT:
+                found.risks.append(
+                    f"source {old.name} reads files, which have no offsets: it stays where it is"
+                )
+
+
+class _Kafka:
+    """Finds the beginning of one Kafka source."""
+
+    def __init__(
+        self,
+        found: Begun,
+        take: Take,
+        olds: list[SourcePosition],
+        target: Target,
+        only: Mapping[str, list[int]] | None,
+    ) -> None:
+        self.found, self.take, self.target, self.only = found, take, target, only
+        self.at: dict[TopicPart, int] = {}
+        for old in olds:
+            for topic, parts in old.offsets.items():
+                if take.topics is None or topic in take.topics:
+                    self._add({(topic, number): offset for number, offset in parts.items()})
+
+    def _add(self, offsets: Mapping[TopicPart, int]) -> None:
+        for part, offset in offsets.items():
+            if self.at.setdefault(part, offset) != offset:
+                self.found.refusals.append(
+                    f"two sources are at different places in {part[0]}[{part[1]}]"
+                    f" ({self.at[part]} and {offset}): they can't become one"
+                )
+
+    def go(self, world: World) -> None:
+        """Look at the logs, where there is a cluster, and add what was found."""
+        begins = dict(self.at)
+        if world.has_cluster():
+            begins |= self._found(world)
+        elif self.target.place is not Place.CURRENT:
+            self.found.refusals.append("no Kafka cluster is configured: the point can't be found")
+        offsets: dict[str, dict[int, int]] = {}
+        for (topic, number), to in sorted(begins.items()):
+            offsets.setdefault(topic, {})[number] = to
+            self.found.ways.append(
+                Way(
+                    source=self.take.name,
+                    topic=topic,
+                    partition=number,
+                    was=self.at.get((topic, number)),
+                    to=to,
+                )
+            )
+        if offsets:
+            self.found.beginnings.append(Beginning(name=self.take.name, offsets=offsets))
+        self._new_topics()
+
+    def _new_topics(self) -> None:
+        for topic in sorted(set(self.take.topics or ()) - {topic for topic, _ in self.at}):
+            self.found.risks.append(
+                f"source {self.take.name} reads {topic}, which the old version did not: if the"
+                " source has other topics, too, Spark reads it from its beginning, whatever"
+                " startingOffsets says"
+            )
+
+    def _found(self, world: World) -> dict[TopicPart, int]:
+        topics = world.topics(sorted({topic for topic, _ in self.at}))
+        moving = [part for part in self._parts(topics) if self._moves(part)]
+        staying = [part for part in self.at if part not in set(moving)]
+        to: dict[TopicPart, int] = {}
+        for target, parts in ((self.target, moving), (CARRY, staying)):
+            found = find(target, world, topics, parts, self.at)
+            self.found.refusals.extend(found.refusals)
+            self.found.risks.extend(found.risks)
+            to |= found.to
+        return to
+
+    def _parts(self, topics: Mapping[str, Topic]) -> list[TopicPart]:
+        """Return the partitions to look at; one that is new begins at 0 without being told."""
+        if self.target.place is Place.CURRENT:
+            return sorted(self.at)
+        there = {(t.name, p.number) for t in topics.values() for p in t.partitions}
+        if self.target.place is Place.LISTED:
+            there = {(row.topic, row.partition) for row in self.target.listed}
+            there = {part for part in there if part[0] in topics}
+        return sorted(there)
+
+    def _moves(self, part: TopicPart) -> bool:
+        if not self.only:
+            return True
+        return part[0] in self.only and (not self.only[part[0]] or part[1] in self.only[part[0]])
+
+
+def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
+    """Return by topic how many offsets are read again, skipped unread, and left to read."""
+    again = dict.fromkeys(sorted(topics), 0)
+    skipped, to_read = dict(again), dict(again)
+    logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
+    for way in ways:
+        log = logs.get((way.topic, way.partition))
+        if log is None:
+            continue
+        end = log.end if log.end is not None else way.to
+        was = way.was if way.was is not None else log.begin or 0
+        again[way.topic] += max(min(was, end) - way.to, 0)
+        skipped[way.topic] += max(way.to - was, 0)
+        to_read[way.topic] += max(end - way.to, 0)
+    return {
+        "records": again,
+        "total": sum(again.values()),
+        "skipped": {name: count for name, count in skipped.items() if count},
+        "to_read": to_read,
+    }
+
+
+def first_refusals(found: Begun) -> str:
+    """Return the refusals as one sentence."""
+    return "; ".join(dict.fromkeys(found.refusals[:_SHOWN]))
