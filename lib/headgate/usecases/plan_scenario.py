@@ -52,8 +52,12 @@ def with_rows(declared: Scenario | None, options: Mapping[str, Any]) -> dict[str
 
 def _rows(file: str, option: str) -> list[str]:
     try:
-        return Path(file).read_text(encoding="utf-8-sig").splitlines()
+        rows = Path(file).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise ScenarioError(f"--{option}: {file} can't be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise ScenarioError(f"--{option}: {file} is no text in UTF-8") from None
+    if not any(row.strip() for row in rows):
+        # An empty list would be as if the option had not been given.
+        raise ScenarioError(f"--{option}: there is no row in {file}")
+    return rows
