@@ -29,6 +29,7 @@ class PaperWorld:
     found: Checkpoint | None = None
     says: Status = Status.UNKNOWN
     cluster: bool = True
+    others: tuple = ()
 
     def has_cluster(self):
         return self.cluster
@@ -44,6 +45,12 @@ class PaperWorld:
 
     def checkpoint(self, location):
         return self.found
+
+    def pipelines(self):
+        return (self.pipeline, *self.others)
+
+    def place(self, location):
+        return location
 
     def status(self, pipeline):
         return self.says
@@ -94,6 +101,10 @@ REFUSED = [
     (of_spark(commands=Commands()), "no status command either"),
     (of_spark(commands=Commands(status="s"), says=Status.RUNS), "its status is runs"),
     (of_spark(commands=Commands(status="s")), "its status is unknown"),
+    (
+        of_spark(others=(Pipeline(name="twin", engine=Engine.SPARK, checkpoint="/ck"),)),
+        "twin is registered on the same checkpoint /ck",
+    ),
     (
         of_spark(found=Checkpoint(location="/ck", query_id="q", fixed="it is a mount")),
         "it is a mount",

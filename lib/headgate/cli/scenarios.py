@@ -47,7 +47,7 @@ class Scenarios(click.Group):
         names = {option.name.replace("-", "_") for option in scenario.options}
 
         def call(pipeline: str, **given: Any) -> int:
-            answers = {n: v for n, v in given.items() if n in names and v not in (None, False, ())}
+            answers = {n: v for n, v in given.items() if n in names and _is_given(v)}
             rest = {n: v for n, v in given.items() if n not in names}
             return self._run(scenario.name, pipeline, answers, **rest)
 
@@ -58,6 +58,11 @@ class Scenarios(click.Group):
         made.params += [_option(option) for option in scenario.options]
         made.params.append(config_option())
         return made
+
+
+def _is_given(value: Any) -> bool:
+    # 0 is an answer, and equal to False.
+    return value is not False and value not in (None, ())
 
 
 def _option(option: Option) -> click.Option:

@@ -80,11 +80,19 @@ def point_to_itself(copy: Path) -> None:
     `state/N/_metadata/v2` (transformWithState) holds them by their full address: a copy would read
     the original's, or fail where there is none. Doing it again, after the copy has moved, is fine.
     """
+    point_to(copy, str(copy))
+
+
+def point_to(copy: Path, place: str) -> None:
+    """Let the state's metadata in a copy name schema files below `place`, where it will stand.
+
+    A file that names them there already stays as it is, byte for byte.
+    """
     for file in copy.glob("state/*/_metadata/**/*"):
         if not file.is_file() or file.name.startswith("."):
             continue
         text = file.read_bytes()
-        own = _SCHEMA_FILE.sub(lambda found: f'"file:{copy}{found[1].decode()}'.encode(), text)
+        own = _SCHEMA_FILE.sub(lambda found: f'"file:{place}{found[1].decode()}'.encode(), text)
         if own != text:
             file.write_bytes(own)
             # Its checksum is no longer the file's; without one none is checked.

@@ -223,6 +223,7 @@ def move(source: Path, target: Path) -> None:
     if target.exists():
         raise StepError(f"{target} exists already: {source} was not moved")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)
         sync(target.parent)
         if source.parent != target.parent:

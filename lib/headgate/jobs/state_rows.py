@@ -17,14 +17,12 @@ def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str,
     """
     if batch is None:
         return []
-    # Stores report to a coordinator, which a session makes when it is first asked for its queries.
-    spark._jsparkSession.streams()
     try:
-        found = _reader(spark, "state-metadata").load(checkpoint).toJSON().collectAsList()
+        parts = stores(spark, checkpoint)
     except Exception:  # an older Spark, or no state at all
         return []
-    stores = [json.loads(row) for row in found]
-    many = sum(int(s.get("numPartitions", 1)) for s in stores) > _MOST_TASKS
+    tasks = {(s["operatorId"], s["stateStoreName"]): s.get("numPartitions", 1) for s, _, _ in parts}
+    many = sum(map(int, tasks.values())) > _MOST_TASKS
     return [
         {
             "operator_id": int(store["operatorId"]),
@@ -32,13 +30,29 @@ def state_rows(spark: Any, checkpoint: str, batch: int | None) -> list[dict[str,
             "store": name,
             "rows": None if many else _count(spark, checkpoint, batch, store, options),
         }
-        for store in stores
-        for name, options in _parts(store)
+        for store, name, options in parts
         if not name.endswith(_COUNTS)
     ]
 
 
-def _reader(spark: Any, format: str) -> Any:
+def stores(
+    spark: Any, checkpoint: str, batch: int | None = None
+) -> list[tuple[dict[str, Any], str, dict[str, str]]]:
+    """Return a row of Spark's `state-metadata`, a name and the reader's options for each store.
+
+    What is read apart has an entry of its own: a variable of transformWithState each.
+    """
+    # Stores report to a coordinator, which a session makes when it is first asked for its queries.
+    spark._jsparkSession.streams()
+    asked = reader(spark, "state-metadata")
+    if batch is not None:
+        asked = asked.option("batchId", str(batch))
+    rows = [json.loads(row) for row in asked.load(checkpoint).toJSON().collectAsList()]
+    return [(row, name, options) for row in rows for name, options in _parts(row)]
+
+
+def reader(spark: Any, format: str) -> Any:
+    """Return Spark's reader of a format."""
     # Not through PySpark: its readers are guarded against the function's own.
     return spark._jsparkSession.read().format(format)
 
@@ -60,11 +74,11 @@ def _parts(store: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
 def _count(
     spark: Any, checkpoint: str, batch: int, store: dict[str, Any], options: dict[str, str]
 ) -> int | None:
-    reader = _reader(spark, "statestore").option("operatorId", str(store["operatorId"]))
-    reader = reader.option("batchId", str(batch))
+    asked = reader(spark, "statestore").option("operatorId", str(store["operatorId"]))
+    asked = asked.option("batchId", str(batch))
     for name, value in options.items():
-        reader = reader.option(name, value)
+        asked = asked.option(name, value)
     try:
-        return int(reader.load(checkpoint).count())
+        return int(asked.load(checkpoint).count())
     except Exception:  # a form of state that this reader doesn't know
         return None

@@ -20,7 +20,8 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
     answers = {}
     for key, value in given.items():
         option = _known(scenario, key.replace("_", "-"), engine)
-        if value not in (None, False, (), []):
+        # 0 is an answer, and equal to False.
+        if value is not False and value not in (None, (), []):
             answers[option.name] = _read(scenario, option, value)
     _exclusive(scenario, answers)
     for word, options in missing(scenario, answers, engine).items():

@@ -7,11 +7,14 @@ writes the files of each batch, one JSON object a line, every tenth batch all so
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from headgate.parse.json_text import read_json
 from headgate.parse.spark.offset_log import offset_json, versioned
+
+_DEFAULT_INTERVAL = 10  # spark.sql.streaming.fileSource.log.compactInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,63 @@ def read_sink_entry(data: bytes, *, is_cut: bool = False) -> tuple[dict[str, Any
     if not all(isinstance(f, dict) and isinstance(f.get("path"), str) for f in found):
         raise ValueError("its lines are no files of a sink")
     return tuple(found)
+
+
+def cut_entries(files: Mapping[str, bytes], last: int) -> dict[str, bytes]:
+    """Return a file source's log as it was when `last` was its newest entry, by name of file.
+
+    Where the files up to there are whole they stay as they are. Else a later `.compact` is taken
+    apart again: it holds what its predecessors held, each line with its batch. ValueError where
+    an entry is in none of the files.
+    """
+    kept = {n: d for n, d in files.items() if _entry_number(n) <= last}
+    if _is_whole(kept, last):
+        return kept
+    head, lines = _all_lines(files)
+    absent = [n for n in range(last + 1) if n not in lines]
+    if absent:
+        raise ValueError(f"the source's log has no entry {absent[0]} any more")
+    interval = _interval(files)
+    compact = (last + 1) // interval * interval - 1
+    groups = {str(n): [n] for n in range(compact + 1, last + 1)}
+    if compact >= 0:
+        groups[f"{compact}.compact"] = list(range(compact + 1))
+    return {
+        name: "\n".join([head, *(line for n in numbers for line in lines[n])]).encode()
+        for name, numbers in groups.items()
+    }
+
+
+def _entry_number(name: str) -> int:
+    return int(name.removesuffix(".compact"))
+
+
+def _is_whole(files: Mapping[str, bytes], last: int) -> bool:
+    """Whether the newest compacted entry, or the first one, and all after it are there."""
+    start = max((_entry_number(n) for n in files if n.endswith(".compact")), default=0)
+    names = {_entry_number(n) for n in files}
+    return all(n in names for n in range(start, last + 1))
+
+
+def _all_lines(files: Mapping[str, bytes]) -> tuple[str, dict[int, list[str]]]:
+    head = "v1"
+    found: dict[int, list[str]] = {}
+    for name in sorted(files, key=_entry_number):
+        text = files[name].decode().split("\n")
+        head = text[0]
+        mine: dict[int, list[str]] = {}
+        for line in filter(None, text[1:]):
+            batch = _batch(read_json(line))
+            if batch is None:
+                raise ValueError(f"entry {name} of the source's log names no batch")
+            mine.setdefault(batch, []).append(line)
+        found |= mine
+    return head, found
+
+
+def _interval(files: Mapping[str, bytes]) -> int:
+    """Return the compaction interval, as Spark derives it from the compacted files there."""
+    compacted = sorted(_entry_number(n) for n in files if n.endswith(".compact"))
+    if len(compacted) > 1:
+        return compacted[-1] - compacted[-2]
+    return compacted[0] + 1 if compacted else _DEFAULT_INTERVAL

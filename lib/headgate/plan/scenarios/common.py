@@ -87,6 +87,22 @@ def records_again(
     return {"records": counts, "total": sum(counts.values()), "to_read": to_read}
 
 
+def shared_checkpoint(pipeline: Pipeline, world: World) -> list[str]:
+    """Refuse where another registered pipeline has the same checkpoint: only one can be stopped."""
+    if pipeline.checkpoint is None:
+        return []
+    mine = world.place(pipeline.checkpoint)
+    others = [
+        p.name
+        for p in world.pipelines()
+        if p.name != pipeline.name and p.checkpoint and world.place(p.checkpoint) == mine
+    ]
+    return [
+        f"{name} is registered on the same checkpoint {mine}: give each its own, or remove one"
+        for name in others
+    ]
+
+
 def must_be_stopped(pipeline: Pipeline, world: World) -> list[str]:
     """Refuse a pipeline that has no stop command and is not proven to be stopped."""
     if pipeline.commands.stop is not None or world.status(pipeline.name) is Status.STOPPED:

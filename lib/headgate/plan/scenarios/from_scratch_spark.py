@@ -68,6 +68,7 @@ def _refusals(
     version: Version | None,
 ) -> list[str]:
     refusals = common.must_be_stopped(pipeline, world)
+    refusals += common.shared_checkpoint(pipeline, world)
     if world.has_cluster():
         refusals += common.topic_refusals(set(found.offsets), topics)
     if found.fixed:

@@ -1,0 +1,94 @@
+"""Read the batches of a checkpoint on a local file system, and what each was at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import EvidenceError
+from headgate.gateway.checkpoints import kafka_topics
+from headgate.model.rewind import LoggedBatch
+from headgate.parse.spark.checkpoint_reader import batches
+from headgate.parse.spark.commit_log import CommitLog, read_commit
+from headgate.parse.spark.offset_log import OffsetLog, read_offsets
+
+LOGS = ("offsets", "commits")
+
+
+def read_batches(folder: Path) -> tuple[LoggedBatch, ...]:
+    """Return the batches that are planned and done, oldest first.
+
+    EvidenceError names a file of either log that can't be read to its end.
+    """
+    done = set(logged(folder, "commits"))
+    return tuple(_batch(folder, n) for n in logged(folder, "offsets") if n in done)
+
+
+def logged(folder: Path, log: str) -> list[int]:
+    """Return the numbers of the batches in a log, ascending; none where it is not there."""
+    try:
+        return batches(p.name for p in (folder / log).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise EvidenceError(f"{folder / log} can't be read: {error.strerror}") from error
+
+
+def offsets_of(folder: Path, batch: int) -> OffsetLog:
+    """Return what a batch was to read; EvidenceError where the file is none of this log."""
+    path = folder / "offsets" / str(batch)
+    try:
+        return read_offsets(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise EvidenceError(f"{path} can't be read: {_reason(error)}") from error
+
+
+def commit_of(folder: Path, batch: int) -> CommitLog:
+    """Return the commit of a batch; EvidenceError where the file is none of this log."""
+    path = folder / "commits" / str(batch)
+    try:
+        return read_commit(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise EvidenceError(f"{path} can't be read: {_reason(error)}") from error
+
+
+def file_source_offsets(folder: Path, batch: int) -> Iterator[tuple[str, int]]:
+    """Yield each file source's folder of `sources` and the last entry of its log that was read."""
+    for place, (name, offset) in enumerate(offsets_of(folder, batch).offsets):
+        if _is_of_files(offset):
+            yield name or str(place), offset["logOffset"]
+
+
+def _batch(folder: Path, number: int) -> LoggedBatch:
+    planned, done = offsets_of(folder, number), commit_of(folder, number)
+    found: dict[str, dict[int, int]] = {}
+    others = 0
+    for _, offset in planned.offsets:
+        topics = list(kafka_topics(offset))
+        others += not topics and offset is not None and not _is_of_files(offset)
+        for topic, parts in topics:
+            found.setdefault(topic, {}).update(parts)
+    return LoggedBatch(
+        number=number,
+        planned_ms=planned.at_ms,
+        committed_ms=_modified(folder / "commits" / str(number)),
+        watermark_ms=done.next_watermark_ms or planned.watermark_ms,
+        offsets=found,
+        other_sources=others,
+    )
+
+
+def _is_of_files(offset: Any) -> bool:
+    return isinstance(offset, dict) and isinstance(offset.get("logOffset"), int)
+
+
+def _modified(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return None
+
+
+def _reason(error: Any) -> str:
+    return getattr(error, "strerror", None) or str(error)

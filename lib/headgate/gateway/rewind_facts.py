@@ -1,0 +1,196 @@
+"""Tell whether a checkpoint can be gone back to the end of a batch: state, logs, input files."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from headgate.gateway.checkpoint_batches import commit_of, file_source_offsets, logged
+from headgate.model.rewind import Rewind
+from headgate.parse.spark.checkpoint_reader import batches
+from headgate.parse.spark.required_state import Ids, needed
+from headgate.parse.spark.source_log import read_source_entry
+
+_SCHEMA_FILE = re.compile(rb'"([^"]*?)(/state/\d+/_stateSchema/[^"]*)"')
+_NAMED = 3
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    operator: int
+    partition: int
+    folder: Path
+
+
+def read_rewind(folder: Path, batch: int) -> Rewind:
+    """Return what stands against the end of `batch`; every file that is needed is looked for."""
+    stores = list(_stores(folder))
+    ids = _Ids(folder)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(lambda s: _missing(s, batch + 1, ids.of(s, batch)), stores)
+        missing = [text for text in found if text is not None]
+    files = [p for p in folder.rglob("*") if p.is_file() and not p.is_symlink()]
+    inputs = list(_later_inputs(folder, batch))
+    return Rewind(
+        batch=batch,
+        missing=(*_logs(folder, batch), *_partitions(folder), *_few(missing)),
+        lost_inputs=tuple(p for p in inputs if not _is_there(p)),
+        input_files=len(inputs),
+        files=len(files),
+        size=sum(p.stat().st_size for p in files),
+        stores=len(stores),
+        strangers=tuple(sorted(set(_strangers(folder)))),
+    )
+
+
+def _logs(folder: Path, batch: int) -> Iterator[str]:
+    """Yield what the logs lack; a restart reads the entry before the last one, too.
+
+    Source: Spark 4.2.0 ends with "batch N doesn't exist" without it.
+    """
+    if batch > 0 and batch - 1 not in logged(folder, "offsets"):
+        yield f"offsets/{batch - 1}, which a restart after batch {batch} reads, is not there"
+
+
+def _few(missing: list[str]) -> list[str]:
+    more = len(missing) - _NAMED
+    return [*missing[:_NAMED], *([f"{more} more stores lack such files"] if more > 0 else [])]
+
+
+class _Ids:
+    """The ids of the state's versions in checkpoint format 2, as the commits say them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._commits = {
+            n: commit.state_ids
+            for n in logged(folder, "commits")
+            if (commit := commit_of(folder, n)).state_ids is not None
+        }
+
+    def of(self, store: _Store, batch: int) -> Ids | None:
+        """Return the ids by version; None where the batch's commit has none: format 1."""
+        if batch not in self._commits:
+            return None
+        return {
+            number + 1: ids[store.operator][store.partition]
+            for number, ids in self._commits.items()
+            if store.partition < len(ids.get(store.operator, ()))
+        }
+
+
+def _stores(folder: Path) -> Iterator[_Store]:
+    """Yield each partition's default store, or the stores with a name in it."""
+    for operator in _numbered(folder / "state"):
+        for partition in _numbered(operator):
+            inner = [p for p in _folders(partition) if p.name not in _NO_STORE]
+            for place in inner or [partition]:
+                yield _Store(int(operator.name), int(partition.name), place)
+
+
+_NO_STORE = frozenset({"_metadata", "SSTs", "logs", "archive"})
+
+
+def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
+    found = needed((p.name for p in store.folder.iterdir()), version, ids)
+    where = "/".join(store.folder.parts[-_depth(store) :])
+    if found.missing is not None:
+        return f"{where} has no {found.missing}, which the state after batch {version - 1} needs"
+    if found.snapshot is None or not found.snapshot.endswith(".zip"):
+        return None
+    try:
+        files = _table_files(store.folder / found.snapshot)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
+        return f"{where}/{found.snapshot} can't be read: {error}"
+    absent = [n for n in files if not _has(store.folder, n)]
+    return f"{where} has no SSTs/{absent[0]}, which {found.snapshot} names" if absent else None
+
+
+def _depth(store: _Store) -> int:
+    return 3 if store.folder.name.isdigit() else 4
+
+
+def _table_files(archive: Path) -> list[str]:
+    """Return the names of RocksDB's files that a snapshot is made of, as its `metadata` says."""
+    with zipfile.ZipFile(archive) as opened:
+        text = opened.read("metadata").decode()
+    found = json.loads(text.partition("\n")[2])
+    files = [*found.get("sstFiles", ()), *found.get("logFiles", ())]
+    return [str(f.get("dfsSstFileName") or f.get("dfsLogFileName")) for f in files]
+
+
+def _has(folder: Path, name: str) -> bool:
+    return (folder / "SSTs" / name).is_file() or (folder / "logs" / name).is_file()
+
+
+def _partitions(folder: Path) -> Iterator[str]:
+    """Yield the operators of which a partition's folder is not there at all."""
+    for operator in _numbered(folder / "state"):
+        said = _partition_count(operator)
+        there = {p.name for p in _numbered(operator)}
+        absent = [n for n in range(said or 0) if str(n) not in there]
+        if absent:
+            yield f"state/{operator.name} has no partition {absent[0]} of {said}"
+
+
+def _partition_count(operator: Path) -> int | None:
+    try:
+        text = _metadata_file(operator).read_text().partition("\n")[2]
+        stores = json.loads(text)["stateStoreInfo"]
+        return max((int(s["numPartitions"]) for s in stores), default=None)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _metadata_file(operator: Path) -> Path:
+    later = operator / "_metadata" / "v2"
+    numbers = batches(p.name for p in later.iterdir()) if later.is_dir() else []
+    return later / str(numbers[-1]) if numbers else operator / "_metadata" / "metadata"
+
+
+def _later_inputs(folder: Path, batch: int) -> Iterator[str]:
+    """Yield the files that a file source has taken after the batch, by their address."""
+    for source, last in file_source_offsets(folder, batch):
+        for path, number in _entries(folder / "sources" / source).items():
+            if number > last:
+                yield path
+
+
+def _entries(log: Path) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for file in log.iterdir() if log.is_dir() else ():
+        if file.name.removesuffix(".compact").isdigit():
+            files = read_source_entry(file.read_bytes()).files
+            found |= {path: number for path, number in files if number is not None}
+    return found
+
+
+def _is_there(address: str) -> bool:
+    parts = urlsplit(address)
+    if parts.scheme not in ("", "file"):
+        return True  # it is somewhere that is not asked here; the query will say
+    return Path(unquote(parts.path)).exists()
+
+
+def _strangers(folder: Path) -> Iterator[str]:
+    own = str(folder)
+    for file in folder.glob("state/*/_metadata/v2/*"):
+        if file.name.isdigit():
+            for place, _ in _SCHEMA_FILE.findall(file.read_bytes()):
+                path = unquote(urlsplit(place.decode(errors="replace")).path)
+                if Path(path) != Path(own):
+                    yield path
+
+
+def _numbered(folder: Path) -> list[Path]:
+    return sorted((p for p in _folders(folder) if p.name.isdigit()), key=lambda p: int(p.name))
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []

@@ -1,0 +1,162 @@
+"""Make a copy of a checkpoint that ends at one of its batches; the original is only read.
+
+State data are linked where the file system allows it: no provider of Spark 4.2 writes into such a
+file again (HDFS-backed, RocksDB, with changelogs, with ids: a batch that is done over makes a new
+file and renames it). What is small and could be edited by hand is copied: logs and metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headgate.errors import StepError
+from headgate.gateway.checkpoint_batches import LOGS, file_source_offsets
+from headgate.gateway.checkpoint_copy import point_to
+from headgate.gateway.checkpoints import check_room, remove_tree, sync_tree
+from headgate.parse.spark.required_state import version_of
+from headgate.parse.spark.source_log import cut_entries
+
+_BATCH = re.compile(r"\.?(\d+)(?:\.compact)?(?:\..*)?")
+_SCHEMA = re.compile(r"(\d+)_[0-9a-f-]+")
+Tell = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class _Copy:
+    source: Path
+    target: Path
+    batch: int
+    tell: Tell
+    done: int = 0
+    linking: bool = True
+    logs: dict[str, int] = field(default_factory=dict)
+
+
+def copy_to_batch(
+    source: Path,
+    target: Path,
+    batch: int,
+    *,
+    query_id: str | None = None,
+    tell: Tell = lambda _: None,
+) -> None:
+    """Make `target` the checkpoint as it was at the end of `batch`, forced to disk.
+
+    What an earlier try left there goes first. `query_id` is written in place of the query's own.
+    `tell` hears after every thousandth file how many there are, and may raise. StepError where the
+    disk is full or a file can't be read.
+    """
+    remove_tree(target)
+    work = _Copy(source, target, batch, tell, logs=dict(file_source_offsets(source, batch)))
+    try:
+        target.mkdir()
+        shutil.copystat(source, target)
+        work.linking = _can_link(source, target)
+        if not work.linking:
+            check_room(source, target.parent)
+        _copy_folder(work, Path())
+        for name, last in work.logs.items():
+            _cut_source_log(target / "sources" / name, last)
+        point_to(target, str(source))
+        if query_id is not None:
+            _rename_query(target / "metadata", query_id)
+        sync_tree(target)
+    except (OSError, shutil.Error, ValueError) as error:
+        raise StepError(f"{source} could not be copied to {target}: {error}") from error
+
+
+def _can_link(source: Path, target: Path) -> bool:
+    probe = target / ".link"
+    try:
+        os.link(source / "metadata", probe)
+    except OSError:
+        return False
+    probe.unlink()
+    return True
+
+
+def _copy_folder(work: _Copy, relative: Path) -> None:
+    for entry in sorted(os.scandir(work.source / relative), key=lambda e: e.name):
+        inner = relative / entry.name
+        if not _is_kept(inner, work.batch):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            (work.target / inner).mkdir()
+            _copy_folder(work, inner)
+            shutil.copystat(work.source / inner, work.target / inner)
+        else:
+            _copy_file(work, inner)
+
+
+def _copy_file(work: _Copy, relative: Path) -> None:
+    source, target = work.source / relative, work.target / relative
+    if work.linking and _is_state(relative):
+        os.link(source, target, follow_symlinks=False)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+    work.done += 1
+    if work.done % 1000 == 0:
+        work.tell(work.done)
+
+
+def _is_state(path: Path) -> bool:
+    """Return whether it is data of a store: what Spark replaces, and never edits."""
+    inner = path.parts[2:] if path.parts[0] == "state" else ()
+    return len(inner) > 1 and inner[0].isdigit() and "_metadata" not in inner
+
+
+def _is_kept(path: Path, batch: int) -> bool:
+    """Return whether the file belongs to the checkpoint at the end of the batch."""
+    parts, name = path.parts, path.name
+    if parts[0] in LOGS and len(parts) == 2:
+        return _number(name) is None or _number(name) <= batch  # type: ignore[operator]
+    if parts[0] != "state" or len(parts) < 4:
+        return True
+    if "v2" in parts and "_metadata" in parts:
+        return _number(name) is None or _number(name) <= batch  # type: ignore[operator]
+    if "_stateSchema" in parts:
+        found = _SCHEMA.fullmatch(name.removeprefix(".").removesuffix(".crc"))
+        return found is None or int(found[1]) <= batch
+    version = version_of(name)
+    return version is None or version <= batch + 1
+
+
+def _number(name: str) -> int | None:
+    found = _BATCH.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def _cut_source_log(log: Path, last: int) -> None:
+    """Forget the files that were taken later: the query finds and takes them again."""
+    files = {p.name: p for p in log.iterdir() if p.name.removesuffix(".compact").isdigit()}
+    cut = cut_entries({name: p.read_bytes() for name, p in files.items()}, last)
+    for name, path in files.items():
+        if cut.get(name) != path.read_bytes():
+            path.unlink()
+            path.with_name(f".{name}.crc").unlink(missing_ok=True)
+    for name, data in cut.items():
+        if not (log / name).exists():
+            (log / name).write_bytes(data)
+
+
+def _rename_query(metadata: Path, query_id: str) -> None:
+    found = json.loads(metadata.read_text()) | {"id": query_id}
+    metadata.write_text(json.dumps(found, separators=(",", ":")))
+    metadata.with_name(f".{metadata.name}.crc").unlink(missing_ok=True)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield every file below a folder."""
+    return (p for p in folder.rglob("*") if p.is_file())
+
+
+def later_names(names: Iterable[str], batch: int) -> list[int]:
+    """Return the batches after `batch` among a log's names, ascending."""
+    found = {_number(n) for n in names if not n.startswith(".")}
+    return sorted(n for n in found if n is not None and n > batch)

@@ -1,0 +1,111 @@
+"""What plans and runs ask of a checkpoint's past, and how they go back to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from headgate.errors import EvidenceError, RefusedError, StepError
+from headgate.gateway import sink_logs
+from headgate.gateway.checkpoint_batches import read_batches
+from headgate.gateway.checkpoints import local_path
+from headgate.gateway.rewind_facts import read_rewind
+from headgate.gateway.rewound_copy import copy_to_batch
+from headgate.gateway.spark_state import read_state
+from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+
+_HIDDEN = ".headgate-"
+
+
+class RewindWorld:
+    """A checkpoint's batches, and what stands against going back to one."""
+
+    home: Path
+
+    def place(self, location: str) -> str:
+        """Return a location with links and relative parts resolved; a remote one as it is."""
+        try:
+            return str(local_path(location))
+        except RefusedError:
+            return location.rstrip("/")
+
+    def batches(self, location: str) -> tuple[LoggedBatch, ...]:
+        """Return the batches that both logs hold, oldest first."""
+        return read_batches(local_path(location))
+
+    def rewind(self, location: str, batch: int) -> Rewind:
+        """Return what stands against the end of `batch`."""
+        try:
+            return read_rewind(local_path(location), batch)
+        except (OSError, ValueError) as error:
+            raise EvidenceError(f"{location} can't be read: {error}") from error
+
+    def sink_log(self, target: str, batch: int) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+        return sink_logs.read_sink_log(local_path(target), batch)
+
+    def snapshot_size(self, location: str) -> SnapshotSize:
+        """Return how large a snapshot of the checkpoint is, and what of it takes room."""
+        folder = local_path(location)
+        files = [p.stat() for p in folder.rglob("*") if p.is_file() and not p.is_symlink()]
+        place = next(p for p in (self.home, *self.home.parents) if p.exists())
+        linked = os.stat(folder).st_dev == os.stat(place).st_dev  # noqa: PTH116
+        size = sum(f.st_size for f in files)
+        return SnapshotSize(files=len(files), bytes=size, copied=0 if linked else size)
+
+
+class RewindEffects(RewindWorld):
+    """Copies that end at a batch, and a file sink's log that does."""
+
+    note: Callable[[str], None]
+    pause: Callable[[float], None]
+    progress: Callable[[int, int | None, str], None]
+    _run: str
+
+    def copy_to_batch(
+        self, location: str, batch: int, to: str, *, query_id: str | None = None
+    ) -> None:
+        """Make `to` the checkpoint as it was at the end of `batch`."""
+        self._named(to)
+
+        def tell(done: int) -> None:
+            self.progress(done, None, "files")
+            self.pause(0)
+
+        copy_to_batch(local_path(location), Path(to), batch, query_id=query_id, tell=tell)
+
+    def read_state(self, location: str, batch: int) -> tuple[StoreRows, ...]:
+        """Read the state at the end of `batch` by Spark's own reader, in a process beside us."""
+        folder = self.home / "runs" / self._run / "read-state"
+
+        def cancelled() -> bool:
+            self.pause(0)
+            return False
+
+        return read_state(Path(location), batch, folder, cancelled=cancelled)
+
+    def later_files(self, target: str, batch: int) -> list[str]:
+        """Return the output files, relative to the folder, of the sink's later batches."""
+        return list(sink_logs.later_files(local_path(target), batch))
+
+    def copy_sink_log(self, target: str, batch: int, to: str) -> None:
+        """Make `to` the sink's log as it was at the end of `batch`."""
+        self._named(to)
+        sink_logs.copy_sink_log(local_path(target), batch, Path(to))
+
+    def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
+        """Move files to the same names below another folder, those that are still there."""
+        sink_logs.move_files(Path(folder), Path(to), list(names))
+
+    def _named(self, path: str) -> None:
+        """Copies and removals stay within names that end in a run's id, whatever a plan says."""
+        parts = Path(path).parts[1:]
+        if not any(_is_ours(part) for part in parts):
+            raise StepError(f"{path} is no name that a run gives: not touched")
+
+
+def _is_ours(part: str) -> bool:
+    """Return whether a name is of the form `.ck.rewound-20260101-...` or `.headgate-before-...`."""
+    words = (".before-", ".after-", ".rewound-", _HIDDEN)
+    return part.startswith(".") and any(word in part for word in words)

@@ -1,0 +1,80 @@
+"""What a checkpoint could be gone back to: its batches, and what stands against one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedBatch:
+    """A batch that both logs of a checkpoint hold; times are in milliseconds since 1970.
+
+    `planned_ms` is when it was planned: what it read had arrived by then. `committed_ms` is the
+    time of its commit's file, which a copy may have changed. `watermark_ms` is the watermark after
+    it. `offsets` are where it ends on Kafka's partitions; `other_sources` is how many sources are
+    neither Kafka nor files.
+    """
+
+    number: int
+    planned_ms: int | None = None
+    committed_ms: int | None = None
+    watermark_ms: int | None = None
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    other_sources: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewind:
+    """A checkpoint seen from the end of one of its batches.
+
+    `missing` are sentences: what the state of that batch, or the restart after it, needs and is
+    not there. `lost_inputs` are files that later batches have read and that are gone, of
+    `input_files` such files. `size` is how many bytes all its files have, `stores` how many pieces
+    of state (operator, partition, store) were looked at. `strangers` are addresses of schema files
+    outside of the checkpoint that the state's metadata names: it is a copy of another one.
+    """
+
+    batch: int
+    missing: tuple[str, ...] = ()
+    lost_inputs: tuple[str, ...] = ()
+    input_files: int = 0
+    files: int = 0
+    size: int = 0
+    stores: int = 0
+    strangers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkLog:
+    """A file sink's own log, `_spark_metadata`: the batches after one, and what stands against.
+
+    `later` are the batches that it has after the one that is gone back to, `files` how many files
+    of output those wrote. `problem` says why the log can't be cut there, None where it can.
+    """
+
+    target: str
+    later: tuple[int, ...] = ()
+    files: int = 0
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRows:
+    """How many rows Spark's state reader found in a store; None where it can't read that form."""
+
+    operator: int
+    store: str
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSize:
+    """A checkpoint's files and bytes; `copied` are the bytes that a snapshot takes anew.
+
+    Where files can be linked a snapshot takes next to none.
+    """
+
+    files: int
+    bytes: int
+    copied: int

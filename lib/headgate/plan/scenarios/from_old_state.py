@@ -1,0 +1,239 @@
+"""From old state: a query goes back to the end of an older batch, its state as it was then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.rewind import LoggedBatch, Rewind
+from headgate.model.version import Engine
+from headgate.plan.moment import from_milliseconds, iso, milliseconds, moment
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.rewind_inputs import Inputs, read_inputs
+from headgate.plan.scenarios.rewind_sink import SINKS, SinkPlan, plan_sink
+from headgate.plan.step import Step
+from headgate.plan.steps import CopyToBatch, PutCheckpoint, ReadState
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.world import Checkpoint
+
+_WHEN = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the plan is made of: the checkpoint, the batch, and what was seen around both."""
+
+    checkpoint: Checkpoint
+    batch: LoggedBatch
+    rewind: Rewind
+    inputs: Inputs
+    sink: SinkPlan
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: stop, copy to the batch, read the state, cut the sink, change, start.
+
+    A time becomes the batch that it means, so that the plan stays the same.
+    """
+    pipeline, world = asked.pipeline, asked.world
+    checkpoint = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    if checkpoint is None:
+        where = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        return asked.refuse(missing)
+    batches = world.batches(checkpoint.location)
+    batch = _chosen(asked, batches)
+    if isinstance(batch, str):
+        return asked.refuse(batch)
+    options = {k: v for k, v in asked.options.items() if k != "at"} | {"batch": batch.number}
+    asked = replace(asked, options=options)
+    found = _Found(
+        checkpoint=checkpoint,
+        batch=batch,
+        rewind=world.rewind(checkpoint.location, batch.number),
+        inputs=read_inputs(world, checkpoint, batch, batches),
+        sink=plan_sink(asked, batch.number, checkpoint.last_offset_batch or batch.number),
+    )
+    return _plan(asked, found)
+
+
+def _plan(asked: Asked, found: _Found) -> Plan:
+    pipeline, at = asked.pipeline, found.checkpoint
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(asked, found),
+        preconditions={
+            **found.inputs.facts,
+            "checkpoint": {"location": at.location, "query_id": at.query_id},
+            "commands": common.command_facts(pipeline),
+        },
+        impact={
+            "records": found.inputs.again,
+            "total": sum(found.inputs.again.values()),
+            "input_files": found.rewind.input_files,
+            "batches": (at.last_offset_batch or found.batch.number) - found.batch.number,
+            # The copy links the state: what takes room is what the query writes anew.
+            "snapshot": {"files": found.rewind.files, "bytes": found.rewind.size, "copied": 0},
+        },
+        risks=tuple(_risks(asked, found)),
+        refusals=tuple(_refusals(asked, found)),
+        options=dict(asked.options),
+        resources=(f"checkpoint:{at.location}", *found.sink.resources),
+    )
+
+
+def _chosen(asked: Asked, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str:
+    """Return the batch that a number or a time means, or why there is none."""
+    if not batches:
+        return "no batch of the query is done: there is nothing to go back to"
+    reach = _reach(batches)
+    if (at := asked.options.get("at")) is not None:
+        when = milliseconds(moment(at, option="at"))
+        before = [b for b in batches if b.planned_ms is not None and b.planned_ms <= when]
+        return before[-1] if before else f"no batch was planned at or before {at}: {reach}"
+    number = asked.options["batch"]
+    if number < 0:
+        raise ScenarioError(f"--batch of {asked.scenario}: expected 0 or more, found {number}")
+    same = [b for b in batches if b.number == number]
+    return same[0] if same else f"batch {number} is not in both logs: {reach}"
+
+
+def _reach(batches: tuple[LoggedBatch, ...]) -> str:
+    first, last = batches[0], batches[-1]
+    at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
+    return f"they hold {first.number} to {last.number}{at}"
+
+
+def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
+    pipeline, at, batch = asked.pipeline, found.checkpoint, found.batch
+    stop = common.stop_step(pipeline, checkpoint=at.location)
+    what: dict[str, Any] = {
+        "pipeline": pipeline.name,
+        "checkpoint": at.location,
+        "query_id": at.query_id,
+        "batch": batch.number,
+    }
+    copy = CopyToBatch(
+        **what,
+        planned_at=_iso(batch.planned_ms),
+        committed_at=_iso(batch.committed_ms),
+        watermark=_iso(batch.watermark_ms),
+        offsets={t: {str(p): o for p, o in sorted(ps.items())} for t, ps in batch.offsets.items()},
+        new_query_id=found.sink.new_query_id,
+        files=found.rewind.files,
+        bytes=found.rewind.size,
+    )
+    read = ReadState(checkpoint=at.location, batch=batch.number)
+    return (
+        stop,
+        copy,
+        *((read,) if found.rewind.stores else ()),
+        *found.sink.steps,
+        PutCheckpoint(**what),
+        start_or_ask(stop, fresh=bool(sum(found.inputs.again.values()))),
+    )
+
+
+def _refusals(asked: Asked, found: _Found) -> list[str]:
+    at, batch = found.checkpoint, found.batch
+    refusals = [*common.must_be_stopped(asked.pipeline, asked.world)]
+    refusals += common.shared_checkpoint(asked.pipeline, asked.world)
+    if batch.number == at.last_offset_batch:
+        refusals.append(f"batch {batch.number} is the last one: there is nothing to go back from")
+    if at.fixed:
+        refusals.append(f"{at.location} can't be replaced: {at.fixed}")
+    refusals += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
+    if lost := found.rewind.lost_inputs:
+        refusals.append(
+            f"{len(lost)} of {found.rewind.input_files} files that later batches have read are"
+            f" gone, such as {lost[0]}: their records would be missing"
+        )
+    return [*refusals, *found.inputs.refusals, *found.sink.refusals]
+
+
+def _risks(asked: Asked, found: _Found) -> list[str]:
+    risks = [*found.inputs.risks, *found.sink.risks]
+    if found.rewind.strangers:
+        risks.append(
+            f"the checkpoint is a copy: its state's metadata names schema files in"
+            f" {found.rewind.strangers[0]}; in its place it will name its own"
+        )
+    if asked.pipeline.commands.status is None:
+        risks.append(
+            f"{asked.pipeline.name} has no status command: whether it runs is told from its logs"
+            " alone"
+        )
+    return risks
+
+
+def _iso(at: int | None) -> str | None:
+    return iso(from_milliseconds(at)) if at else None
+
+
+OPTIONS = (
+    Option(
+        name="batch",
+        ask="To the end of which batch?",
+        help="The last batch that stays; everything after it is done again.",
+        kind=Kind.NUMBER,
+        metavar="N",
+        one_of=_WHEN,
+        required=True,
+    ),
+    Option(
+        name="at",
+        ask="As it was at what time?",
+        help="The last batch that was planned at or before this time; UTC unless it says so.",
+        metavar="TIME",
+        one_of=_WHEN,
+        required=True,
+    ),
+    Option(
+        name="sink",
+        ask="What does the query write to?",
+        help="What it writes to, where no stored version of the query tells.",
+        kind=Kind.CHOICE,
+        choices=SINKS,
+    ),
+    Option(
+        name="sink-path",
+        ask="Which folder does the file sink write to?",
+        help="The folder of a file sink, where no stored version of the query tells.",
+        metavar="FOLDER",
+    ),
+    Option(
+        name="new-query-id",
+        ask="Give the query a new id?",
+        help="For sinks that skip batches of a query that they have, such as Delta: they take all"
+        " of them once more.",
+        kind=Kind.FLAG,
+    ),
+)
+_NO_PAST = (
+    "has no old state to go back to: {} Begin again at a point (from-point) or from scratch instead"
+)
+
+SCENARIO = Scenario(
+    name="from-old-state",
+    title="From old state",
+    what="Go back to the end of an older batch, with the state as it was then.",
+    build=build,
+    options=OPTIONS,
+    support={
+        Engine.SPARK: SUPPORTED,
+        Engine.CONSUMER_GROUP: refused(
+            "a consumer group " + _NO_PAST.format("it keeps only its newest offsets.")
+        ),
+        Engine.KAFKA_STREAMS: refused(
+            "a Kafka Streams application "
+            + _NO_PAST.format(
+                "its stores and changelogs hold only the newest value of a key, and no point in"
+                " time."
+            )
+        ),
+    },
+)

@@ -1,0 +1,109 @@
+"""What a query reads again after it went back: still there, how much, what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.model.cluster import Topic
+from headgate.model.rewind import LoggedBatch
+from headgate.plan.scenarios import common
+from headgate.plan.world import Checkpoint, World
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """`again` are records by topic; `facts` what must hold until the run."""
+
+    again: dict[str, int]
+    facts: dict[str, Any]
+    refusals: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
+def read_inputs(
+    world: World, checkpoint: Checkpoint, batch: LoggedBatch, batches: tuple[LoggedBatch, ...]
+) -> Inputs:
+    """Return what is read again from Kafka; what no batch up to `batch` has read is new anyway."""
+    read = batch.offsets if world.has_cluster() else {}
+    topics = world.topics(read) if read else {}
+    refusals: list[str] = []
+    if read:
+        refusals += common.topic_refusals(set(read), topics)
+        refusals += _not_held(batch, topics)
+    risks = list(_kept(topics))
+    if batch.offsets and not world.has_cluster():
+        names = ", ".join(sorted(batch.offsets))
+        risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
+    if batch.other_sources:
+        risks.append(
+            f"{batch.other_sources} source(s) are neither Kafka nor files: whether what came after"
+            " the batch can still be read there was not looked at"
+        )
+    if late := _watermark_gone_back(batch, batches):
+        risks.append(late)
+    facts = {"cluster_id": world.cluster_id()} if read else {}
+    return Inputs(
+        again=_again(batch.offsets, checkpoint.offsets),
+        facts={**facts, "topics": common.topic_facts(topics)},
+        refusals=tuple(refusals),
+        risks=tuple(risks),
+    )
+
+
+def _again(
+    at: Mapping[str, Mapping[int, int]], now: Mapping[str, Mapping[int, int]]
+) -> dict[str, int]:
+    """Return how many records lie between the batch's end and where the query is."""
+    return {
+        topic: sum(
+            max(offset - parts.get(p, offset), 0) for p, offset in now.get(topic, {}).items()
+        )
+        for topic, parts in sorted(at.items())
+    }
+
+
+def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
+    """Yield the partitions that no longer hold what came after the batch, or never did."""
+    for name, topic in sorted(topics.items()):
+        ends = batch.offsets[name]
+        for part in topic.partitions:
+            at = ends.get(part.number)
+            if at is None or part.begin is None:
+                continue
+            where = f"{name}[{part.number}]"
+            if at < part.begin:
+                yield (
+                    f"{part.begin - at} records of {where} after batch {batch.number} are past"
+                    f" retention: the batch ended at {at}, the log begins at {part.begin}"
+                )
+            elif part.end is not None and at > part.end:
+                yield (
+                    f"batch {batch.number} ended at {at} of {where}, whose log ends at {part.end}:"
+                    " the topic was made anew since"
+                )
+
+
+def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
+    """Yield what retention and compaction may take before it is read again."""
+    for name, topic in sorted(topics.items()):
+        if topic.cleanup_policy and "compact" in topic.cleanup_policy:
+            yield (
+                f"{name} is compacted: of what came after the batch only the last record of each"
+                " key may be left"
+            )
+        elif topic.retention_ms is not None and topic.retention_ms >= 0:
+            hours = topic.retention_ms / 3_600_000
+            yield f"{name} keeps records for {hours:g} h: what expires before it is read is lost"
+
+
+def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -> str | None:
+    """Say that the watermark goes back too: results may differ where records were dropped."""
+    last = batches[-1].watermark_ms
+    if not batch.watermark_ms or not last or last <= batch.watermark_ms:
+        return None
+    return (
+        "the watermark goes back, too: records that came too late for the old run may count now,"
+        " as batches are cut in other places"
+    )

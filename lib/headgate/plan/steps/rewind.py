@@ -1,0 +1,186 @@
+"""Make a checkpoint that ends at an older batch, prove its state, put it in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+from uuid import NAMESPACE_URL, uuid5
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.steps.repair import DropCopy
+from headgate.plan.world import Effects, World
+
+REWOUND = "rewound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyToBatch(StepBase):
+    """Make a copy of the checkpoint that ends at a batch: both logs, source logs and state.
+
+    `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is where the
+    batch ends, by topic and partition. `new_query_id` says that the copy gets an id of its own.
+    """
+
+    action: ClassVar[str] = "copy_to_batch"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"files", "bytes", "committed_at"})
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    batch: int
+    planned_at: str | None = None
+    committed_at: str | None = None
+    watermark: str | None = None
+    offsets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    new_query_id: bool = False
+    files: int = 0
+    bytes: int = 0
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        at = f" ({self.planned_at})" if self.planned_at else ""
+        new = ", with a new query id" if self.new_query_id else ""
+        return (
+            f"make a copy of {self.checkpoint} that ends at batch {self.batch}{at},"
+            f" its state by links{new}"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+        check_whole(world, self.checkpoint, self.batch)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the copy goes; a new query id follows from the run's."""
+        made = str(uuid5(NAMESPACE_URL, effects.run)) if self.new_query_id else None
+        return {"copy": beside(self.checkpoint, REWOUND, effects.run), "query_id": made}
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy; what an earlier try left goes first."""
+        effects.copy_to_batch(
+            self.checkpoint, self.batch, was["copy"], query_id=was.get("query_id")
+        )
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the copy does not end at the batch or lacks a file of its state."""
+        check_end(effects, was["copy"], self.batch)
+        check_whole(effects, was["copy"], self.batch)
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove the copy, where it was not put in place."""
+        return (DropCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadState(StepBase):
+    """Have Spark's own reader load the whole state of the copy before anything is replaced."""
+
+    action: ClassVar[str] = "read_state"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    checkpoint: str
+    batch: int
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"read the state at batch {self.batch} back with Spark's own state reader"
+
+    def bind(self, effects: Effects) -> Was:
+        """Remember which copy is read."""
+        return {"copy": beside(self.checkpoint, REWOUND, effects.run)}
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Read it; nothing is changed."""
+        for store in effects.read_state(was["copy"], self.batch):
+            rows = "a form that the reader does not know" if store.rows is None else store.rows
+            effects.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """What could not be read has failed already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutCheckpoint(StepBase):
+    """Move the checkpoint aside, whole, and put a copy that was made beside it in its place.
+
+    `word` is what the copy's name has before the run's id.
+    """
+
+    action: ClassVar[str] = "put_checkpoint"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    batch: int
+    word: str = REWOUND
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"move {self.checkpoint} aside and put the copy in its place"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        if again:
+            return
+        found = check_query(world, self.checkpoint, self.query_id)
+        if found.fixed:
+            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the old one goes, and take the hash that an undo restores."""
+        return {
+            "copy": beside(self.checkpoint, self.word, effects.run),
+            "aside": beside(self.checkpoint, "before", effects.run),
+            "hash": effects.tree_hash(self.checkpoint),
+        }
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename both, unless that was done."""
+        if not effects.exists(was["aside"]):
+            if not effects.exists(was["copy"]):
+                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+            effects.move(self.checkpoint, was["aside"])
+        if not effects.exists(self.checkpoint):
+            effects.move(was["copy"], self.checkpoint)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the old one is not whole or the new one does not end at the batch."""
+        if effects.tree_hash(was["aside"]) != was["hash"]:
+            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        check_end(effects, self.checkpoint, self.batch)
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the old one back."""
+        back = RestoreCheckpoint(
+            pipeline=self.pipeline,
+            checkpoint=self.checkpoint,
+            aside=was["aside"],
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+def check_whole(world: World, location: str, batch: int) -> None:
+    """Refuse where what the end of the batch needs is not there."""
+    found = world.rewind(location, batch)
+    if found.missing:
+        raise RefusedError(f"{location} can't go back to batch {batch}: {found.missing[0]}")
+    if found.lost_inputs:
+        raise RefusedError(f"{found.lost_inputs[0]}, which later batches have read, is gone")
+
+
+def check_end(effects: Effects, location: str, batch: int) -> None:
+    """Fail where the logs of a checkpoint do not both end at the batch."""
+    found = effects.checkpoint(location)
+    if found is None or found.head != (batch, batch):
+        at = found.head if found else None
+        raise StepError(f"{location} does not end at batch {batch}, but at {at}")

@@ -1,0 +1,167 @@
+"""Take back what a file sink has of batches that will come again, and put it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects, World
+
+LOG = "_spark_metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutSinkLog(StepBase):
+    """Put the sink's log and files of the batches after `batch` aside.
+
+    A file sink skips a batch that its log has: the new run's output would be dropped without a
+    word. What is put aside stays on the same file system, in a hidden folder of the output.
+    """
+
+    action: ClassVar[str] = "cut_sink_log"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"later", "files"})
+    pipeline: str
+    target: str
+    batch: int
+    later: int = 0
+    files: int = 0
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"put aside what {self.target} has of batches after {self.batch}: {self.files} file(s)"
+            f" of {self.later} batch(es)"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs, or the log can't be cut at the batch any more."""
+        prove_stopped(world, self.pipeline)
+        if again:
+            return
+        found = world.sink_log(self.target, self.batch)
+        if found is None:
+            raise RefusedError(f"{self.target} has no {LOG}")
+        if found.problem is not None:
+            raise RefusedError(found.problem)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where it goes, and list the files, which the log no longer tells afterwards."""
+        log = str(PurePosixPath(self.target) / LOG)
+        return {
+            "aside": _aside(self.target, "before", effects.run),
+            "files": effects.later_files(self.target, self.batch),
+            "hash": effects.tree_hash(log),
+        }
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Make the shorter log, change it for the longer one, then move the files."""
+        log, old, new = _places(self.target, was["aside"])
+        if not effects.exists(old):
+            effects.copy_sink_log(self.target, self.batch, new)
+            effects.move(log, old)
+        if not effects.exists(log):
+            effects.move(new, log)
+        effects.move_files(self.target, f"{was['aside']}/files", was["files"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the log still has a later batch, or a file is still in its place."""
+        found = effects.sink_log(self.target, self.batch)
+        if found is None or found.later:
+            raise StepError(f"{self.target}/{LOG} does not end at batch {self.batch}")
+        left = [name for name in was["files"] if effects.exists(f"{self.target}/{name}")]
+        if left:
+            raise StepError(f"{self.target}/{left[0]} is still there")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the log and the files back."""
+        back = RestoreSinkLog(
+            pipeline=self.pipeline,
+            target=self.target,
+            batch=self.batch,
+            aside=was["aside"],
+            files=tuple(was["files"]),
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreSinkLog(StepBase):
+    """Put the sink's log and files back; what was written since is put aside in turn."""
+
+    action: ClassVar[str] = "restore_sink_log"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    target: str
+    batch: int
+    aside: str
+    files: tuple[str, ...]
+    hash: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"put {len(self.files)} file(s) of batches after {self.batch} back to {self.target},"
+            " and what was written since aside"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs."""
+        prove_stopped(world, self.pipeline)
+
+    def bind(self, effects: Effects) -> Was:
+        """Refuse where the old log is gone; list what was written since."""
+        log, old, _ = _places(self.target, self.aside)
+        if not effects.exists(old):
+            if effects.tree_hash(log) != self.hash:
+                raise RefusedError(f"the old log of {self.target} is gone: {old} is not there")
+            return {"fresh": _aside(self.target, "after", effects.run), "files": []}
+        return {
+            "fresh": _aside(self.target, "after", effects.run),
+            "files": effects.later_files(self.target, self.batch),
+        }
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: `apply` sees for itself what is missing."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Move the new files and log aside, then the old ones back."""
+        log, old, _ = _places(self.target, self.aside)
+        fresh = was["fresh"]
+        effects.move_files(self.target, f"{fresh}/files", was["files"])
+        effects.move_files(f"{self.aside}/files", self.target, self.files)
+        if effects.exists(old):
+            if effects.exists(log):
+                effects.move(log, f"{fresh}/log")
+            effects.move(old, log)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the log is not what it was, or a file is not back."""
+        if effects.tree_hash(f"{self.target}/{LOG}") != self.hash:
+            raise StepError(f"{self.target}/{LOG} is not byte for byte what it was")
+        absent = [name for name in self.files if not effects.exists(f"{self.target}/{name}")]
+        if absent:
+            raise StepError(f"{self.target}/{absent[0]} is not back")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """An undo is not undone: plan anew."""
+        return ()
+
+
+def _aside(target: str, word: str, run: str) -> str:
+    """Return a hidden folder of the output: on its file system, and read by nobody."""
+    return str(PurePosixPath(target) / f".headgate-{word}-{run}")
+
+
+def _places(target: str, aside: str) -> tuple[str, str, str]:
+    """Return where the log is, where the old one goes, and where the shorter one is made."""
+    return f"{target}/{LOG}", f"{aside}/log", f"{aside}/new"
