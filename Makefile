@@ -19,7 +19,7 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 	@exec env HEADGATE_FOLLOW_PARENT=1 $(BIN)/headgate up --demo $(ARGS)
 
 test: ## run every test: units, real broker, real Spark, real browser
-	$(SETUP) python jars stores browser
+	$(SETUP) python jars stores postgres browser
 ifdef ARGS
 	@exec $(PYTEST) $(ARGS)
 else

@@ -6,6 +6,7 @@
     jars      .cache/jars/<hash of ivy.xml>, resolved by the Ivy that PySpark ships
     stores    .cache/stores/<hash>: servers that the tests of remote file systems read from, and
               .cache/registry/<hash>: the schema registry that the tests of schemas ask
+    postgres  .cache/postgres/<version>, where PostgreSQL is not installed: the tests of the store
     browser   a Chromium for the tests of the pages
 
 Invariant: the stamp of a stage is written last and names what it was made from, so a set-up that
@@ -36,6 +37,8 @@ IVY_FILE = ROOT / "lib" / "headgate" / "gateway" / "ivy.xml"
 STORES = ROOT / "tests" / "stores"
 REGISTRY_FILE = STORES / "registry.xml"
 REQUIREMENTS = ROOT / "requirements-dev.txt"
+# A wheel that holds PostgreSQL's programs. Only they are taken, so that of one Python will do.
+POSTGRES = "0.1.4"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # How pip's settings are called in uv's world.
 UV_NAMES = {
@@ -57,6 +60,7 @@ def main(stages: list[str]) -> None:
             lambda: has_stores() and has_registry(),
             lambda: (has_stores() or fetch_stores(), has_registry() or fetch_registry()),
         ),
+        "postgres": (has_postgres, fetch_postgres),
         "browser": (has_browser, install_browser),
     }
     for stage in stages:
@@ -379,6 +383,52 @@ def fetch_registry() -> None:
         )
     shutil.rmtree(partial / "registry")
     partial.rename(registry_folder())
+
+
+# --- PostgreSQL ------------------------------------------------------------------------------
+
+
+def postgres_folder() -> Path:
+    """Return where the unpacked programs belong (as the tests' `postgres_server` finds them)."""
+    return CACHE / "postgres" / POSTGRES
+
+
+def has_postgres() -> bool:
+    """Whether they are installed, as on the PATH or as Debian does, or unpacked."""
+    if os.environ.get("HEADGATE_POSTGRES") or shutil.which("initdb"):
+        return True
+    return any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or postgres_folder().is_dir()
+
+
+def fetch_postgres() -> None:
+    """Unpack the programs from a pinned wheel: that takes no rights, unlike a package."""
+    say("fetching PostgreSQL for the tests of the store (11 MB)")
+    partial = postgres_folder().with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    which = ("--python-version", "3.11", "--implementation", "cp", "--abi", "cp311")
+    wanted = ("--only-binary=:all:", "--no-deps", *which, "--platform", wheel_platform())
+    if not pip("download", "--quiet", *wanted, "--dest", str(partial), f"pgserver=={POSTGRES}"):
+        stop(
+            "PostgreSQL could not be fetched, for the reason above: install it (Debian, Ubuntu: "
+            "sudo apt install postgresql), or set HEADGATE_POSTGRES to the folder of its programs"
+        )
+    (wheel,) = partial.glob("*.whl")
+    if not run(BIN / "python", "-m", "zipfile", "-e", wheel, partial):
+        stop(f"{wheel} could not be unpacked, for the reason above")
+    wheel.unlink()
+    # A zip file's reader of the standard library drops who may run a file.
+    for program in partial.glob("pgserver/pginstall/bin/*"):
+        program.chmod(0o755)
+    partial.rename(postgres_folder())
+
+
+def wheel_platform() -> str:
+    """Return the tag of this machine's wheels."""
+    machine = os.uname().machine
+    if sys.platform != "darwin":
+        return f"manylinux2014_{machine}"
+    return "macosx_11_0_arm64" if machine == "arm64" else "macosx_10_9_x86_64"
 
 
 # --- Browser ---------------------------------------------------------------------------------

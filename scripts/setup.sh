@@ -1,6 +1,6 @@
 #!/bin/sh
 # Bring everything that Headgate needs into this clone: `sh scripts/setup.sh STAGE...`.
-# Stages: python, jars, browser (see setup.py). What is there already costs nothing.
+# Stages: python, jars, stores, postgres, browser (see setup.py). What is there already costs nothing.
 set -eu
 here=$(dirname "$0")
 

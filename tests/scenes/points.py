@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 # What only reads or talks is no point: a crash there is one after the point before.
-_NO_EFFECT = frozenset({"run", "note", "pause", "exists", "has_left", "tree_hash", "progress"})
+_NO_EFFECT = frozenset(
+    {"run", "note", "pause", "progress", "exists", "has_left", "tree_hash", "snapshot_place"}
+)
 # So long after an effect began it is killed where `how` is `inside`.
 _INSIDE_SECONDS = 0.12
 
@@ -48,7 +50,7 @@ def read_trace(trace: Path) -> list[Point]:
 class _Passing:
     """Counts the points as they are passed, and strikes at one."""
 
-    def __init__(self, trace: str, at: int | None, how: str) -> None:
+    def __init__(self, trace: str, at: int | str | None, how: str) -> None:
         self._trace, self._at, self._how = trace, at, how
         self._count, self._position = 0, -1
         self._lock = threading.Lock()
@@ -70,7 +72,8 @@ class _Passing:
             self._count += 1
         with open(self._trace, "a") as file:  # noqa: PTH123
             file.write(json.dumps(asdict(point)) + "\n")
-        if point.number == self._at:
+        if self._at in (point.number, str(point)):
+            self._at = None
             self._strike()
 
     def _strike(self) -> None:
@@ -90,10 +93,11 @@ def _kill_soon() -> None:
 
 
 def install(
-    *, trace: str, at: int | None = None, how: str = "kill", busy_seconds: float | None = None
+    *, trace: str, at: int | str | None = None, how: str = "kill", busy_seconds: float | None = None
 ) -> None:
     """Wrap effects and journal of this process; strike at point `at`, if there is one.
 
+    A point is given by its number or as it is written, as `after begin of step 2`; it strikes once.
     `how`: `kill` is SIGKILL at once, `inside` a moment later, in the midst of what begins there,
     `stop` is SIGSTOP. `busy_seconds` is how long the store is waited for, where not as usual.
     """

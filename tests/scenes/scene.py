@@ -43,6 +43,8 @@ class Scene(ABC):
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self.folder = folder
         self.bootstrap = bootstrap
+        # A database's url; without one the store is a file beside the registry.
+        self.store = ""
         self._untouched: dict[Part, tuple[int, str | None]] | None = None
         self._neighbour = self.unique("neighbour")
 
@@ -84,7 +86,7 @@ class Scene(ABC):
         given = {"name": self.pipeline, "engine": self.engine.value, **fields}
         lines += [f"{key} = {json.dumps(value)}" for key, value in given.items()]
         lines += ["[pipeline.commands]", *(f"{k} = {json.dumps(v)}" for k, v in commands.items())]
-        head = ["[store]", f"url = {json.dumps(store)}"] if store else []
+        head = ["[store]", f"url = {json.dumps(self.store)}"] if self.store else []
         self.config.write_text("\n".join([*head, "[kafka]", *lines]) + "\n")
 
     def shell(self, command: str) -> int:

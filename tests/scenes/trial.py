@@ -6,12 +6,13 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from headgate.store import open_store
+from headgate.store import Store, open_store
 from headgate.store.journal import Event
 from headgate.store.runs import RunRow, RunState
 from headgate.store.slots import Slot
@@ -22,6 +23,7 @@ from scenes.scene import Scene
 
 # A run waits up to a minute and a half for a stop, three for a start.
 RUN_SECONDS = 300.0
+_OPENING = Lock()
 
 
 class Trial:
@@ -63,15 +65,21 @@ class Trial:
         process = self._forks.start(*argv, folder=self.scene.folder, output=output, fault=given)
         self._workers.append(process)
         if wait:
-            with self._store() as store:
+            with self.store() as store:
                 self.wait(lambda: not process.lives or not Slot(store.database, slot).is_free())
             assert process.lives, output.with_name(output.name + ".err").read_text()
         return process
 
-    def _store(self) -> Any:
-        from contextlib import closing
-
-        return closing(open_store(open_context(str(self.scene.config)).store_url))
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """Open the scene's store."""
+        # Migrations of two databases can't be under way in one process: Alembic's are global.
+        with _OPENING:
+            opened = open_store(open_context(str(self.scene.config)).store_url)
+        try:
+            yield opened
+        finally:
+            opened.close()
 
     def plan(self) -> str:
         """Plan the scenario and return the plan's file."""
@@ -98,7 +106,7 @@ class Trial:
 
     def row(self, run: str) -> RunRow:
         """Return the run's row."""
-        with self._store() as store:
+        with self.store() as store:
             return store.runs.get(run)
 
     def ended(self, run: str) -> RunRow:
@@ -126,7 +134,7 @@ class Trial:
         """Assert that the run is done, and that each of its steps was marked so exactly once."""
         row = self.ended(run)
         assert row.state is RunState.DONE, f"{row.state}: {row.error}\n{self.said()}"
-        with self._store() as store:
+        with self.store() as store:
             entries = store.journal.entries(run)
         done = [e.position for e in entries if e.event is Event.DONE]
         assert done == sorted(set(done)), f"steps done twice: {done}"

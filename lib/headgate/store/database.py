@@ -16,13 +16,18 @@ from headgate.errors import StoreError, UnreachableError
 
 BUSY_SECONDS = 30.0
 _WRITE = "headgate_write"
+# The advisory lock that a write on PostgreSQL holds; the migration has another one.
+_WRITE_LOCK = 0x48454157
 
 
 class Database:
     """An engine with two kinds of transactions: `reading()` and `writing()`.
 
-    On SQLite a write begins with BEGIN IMMEDIATE: a transaction that reads first and writes
-    later would fail at once when another process wrote in between, whatever the busy timeout.
+    Writes come one after the other, in whichever process: what one reads first is still so when
+    it writes. On SQLite a write begins with BEGIN IMMEDIATE (a transaction that reads first and
+    writes later would fail at once when another process wrote in between, whatever the busy
+    timeout), on PostgreSQL with an advisory lock of the transaction. `busy_seconds` is how long
+    a transaction waits for others.
     """
 
     def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -36,19 +41,32 @@ class Database:
         is_file = self.url.get_backend_name() == "sqlite" and name and name != ":memory:"
         return Path(name).absolute() if is_file and name else None
 
+    @property
+    def is_postgres(self) -> bool:
+        """Whether it is PostgreSQL."""
+        return self.url.get_backend_name() == "postgresql"
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Yield a connection for a consistent read."""
-        with _ours(self.url), self.engine.connect() as connection:
+        with self.guarded(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Yield a connection whose transaction is committed at the end or rolled back."""
-        with _ours(self.url), self.engine.connect() as raw:
+        with self.guarded(), self.engine.connect() as raw:
             connection = raw.execution_options(**{_WRITE: True})
             with connection.begin():
+                if self.is_postgres:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_WRITE_LOCK)))
                 yield connection
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn the database's errors into ours."""
+        with _ours(self.url):
+            yield
 
     def close(self) -> None:
         """Close every pooled connection."""
@@ -65,6 +83,9 @@ def _parsed(url: str) -> sa.URL:
 
 
 def _engine(url: sa.URL, busy_seconds: float) -> Engine:
+    if url.get_backend_name() == "postgresql":
+        waits = {"options": f"-c lock_timeout={int(busy_seconds * 1000)}"}
+        return sa.create_engine(url, pool_pre_ping=True, connect_args=waits)
     if url.get_backend_name() != "sqlite":
         return sa.create_engine(url, pool_pre_ping=True)
     if url.database and url.database != ":memory:":

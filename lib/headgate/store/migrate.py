@@ -63,11 +63,11 @@ def _lock(database: Database) -> Iterator[None]:
     if database.path is not None:
         with _file_lock(database.path.with_name(database.path.name + ".migrate.lock")):
             yield
-    elif database.url.get_backend_name() == "postgresql":
+    elif database.is_postgres:
+        # Of the transaction: whatever happens, it goes with it, and does not stay in the pool.
         with database.reading() as connection:
-            connection.execute(sa.select(sa.func.pg_advisory_lock(_ADVISORY_LOCK)))
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
             yield
-            connection.execute(sa.select(sa.func.pg_advisory_unlock(_ADVISORY_LOCK)))
     else:
         yield
 

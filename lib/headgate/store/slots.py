@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -42,8 +43,27 @@ class Slot:
         if self._handle is not None:
             os.close(self._handle)
         if self._session is not None:
-            self._session.close()
+            with suppress(sa.exc.DBAPIError):
+                self._session.close()
         self._handle = self._session = None
+
+    def is_held(self) -> bool:
+        """Return whether this process still holds it, taken again where it was free meanwhile.
+
+        A server that restarts forgets its locks. False: another process may have it by now.
+        """
+        if self._session is None:
+            return self._handle is not None
+        try:
+            self._session.execute(sa.select(1))
+            return True
+        except sa.exc.DBAPIError:
+            self.release()
+        try:
+            return self.take()
+        except UnreachableError:
+            # Nobody can take it there; but neither can we tell when somebody could.
+            return False
 
     def is_free(self) -> bool:
         """Return whether nobody holds it, by taking it for a moment."""
@@ -66,13 +86,17 @@ class Slot:
         return True
 
     def _take_advisory(self) -> bool:
-        if self._database.url.get_backend_name() != "postgresql":
+        if not self._database.is_postgres:
             raise UnreachableError("a worker's slot needs SQLite or PostgreSQL as the store")
-        session = self._database.engine.connect()
-        key = sa.func.hashtext(f"headgate-{self.name}")
-        if not session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar():
-            session.close()
-            return False
+        with self._database.guarded():
+            # Without a transaction of its own: an idle one is what servers end after a while.
+            session = self._database.engine.connect().execution_options(
+                isolation_level="AUTOCOMMIT"
+            )
+            key = sa.func.hashtext(f"headgate-{self.name}")
+            if not session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar():
+                session.close()
+                return False
         # The lock is the session's: the connection must not go back to the pool.
         session.detach()
         self._session = session

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from headgate.errors import HeadgateError, RefusedError
+from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.store import Store, open_store
 from headgate.store.runs import RunState
 from headgate.store.slots import Slot
@@ -35,7 +35,7 @@ _TRIES = 5
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the worker; 0 when it ended as asked, 3 where another one holds the slot."""
+    """Run the worker; 0: ended as asked, 3: another one holds the slot, 4: the slot was lost."""
     options = _options(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
@@ -87,6 +87,7 @@ class Worker:
         self._slot = slot
         self._idle_exit = idle_exit
         self._ending = threading.Event()
+        self._lost = False
         self._runner = Runner(self._open_context, store)
 
     def _open_context(self) -> Context:
@@ -127,6 +128,9 @@ class Worker:
         while not self._ending.is_set():
             if time.monotonic() - looked > _LOOK_SECONDS:
                 looked = time.monotonic()
+                if not self._slot.is_held():
+                    self._lost = True
+                    return
                 self._guarded(self._take_up)
             if self._step():
                 idle_since = time.monotonic()
@@ -189,6 +193,11 @@ class Worker:
         deadline = time.monotonic() + _GRACE_SECONDS
         while self._runner.is_busy and time.monotonic() < deadline:
             time.sleep(0.05)
+        if self._lost:
+            # Another worker may have it by now, and goes on from the journal.
+            LOG.error("%s was lost: this worker ends", self._slot.name)
+            logging.shutdown()
+            os._exit(UnreachableError.exit_code)
         LOG.info("%s ends", self._slot.name)
         under_way = self._store.runs.running(self._slot.name)
         if under_way:
