@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from headgate.errors import HeadgateError, ScenarioError
-from headgate.plan.build import SCENARIOS
+from headgate.landscape.landscape import Landscape
+from headgate.model.registry import Pipeline
 from headgate.plan.plan import Plan
-from headgate.ui import markup
-from headgate.ui.ask import choose
+from headgate.plan.scenario import Scenario
+from headgate.ui import data, markup
+from headgate.ui.impact_panel import impact_tiles
 from headgate.ui.keys import Param, ReprocessKey
 from headgate.ui.page import open_page, title, user
 from headgate.ui.person import ask_name
@@ -18,12 +22,15 @@ from headgate.ui.pick import pick_pipeline
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.problem import show_problem
 from headgate.ui.run_view import run_view
+from headgate.ui.scenario_choice import choose_scenario, chosen_scenario, other_scenario
 from headgate.ui.scenario_form import ask_options, unanswered
 from headgate.ui.state import select, selected
 from headgate.usecases.apply_plan import apply_plan
 from headgate.usecases.ask_for_run import ask_for_plan
 from headgate.usecases.context import Context
+from headgate.usecases.plan_costs import with_costs
 from headgate.usecases.plan_scenario import plan_scenario
+from headgate.views.impact_words import impact_lines
 
 
 def main() -> None:
@@ -35,13 +42,12 @@ def main() -> None:
 
 
 def _page(context: Context) -> None:
-    head, pipelines, scenarios, again, go = st.columns(
-        [2.2, 1.8, 3, 1.1, 0.9], vertical_alignment="center"
-    )
+    head, pipelines = st.columns([3, 2], vertical_alignment="center")
     with head:
         title("Reprocess", "Plan, run, undo")
     with pipelines:
-        pipeline = pick_pipeline(context, ReprocessKey.PIPELINE)
+        name = pick_pipeline(context, ReprocessKey.PIPELINE)
+    pipeline = context.registry.pipeline(name) if name else None
     if pipeline is None:
         st.html(
             markup.empty(
@@ -49,47 +55,55 @@ def _page(context: Context) -> None:
                 "Declare the pipelines that Headgate may reset in headgate.toml.",
             )
         )
-        return
-    with scenarios:
-        scenario = _pick_scenario()
-    if run := selected(Param.RUN):
+    elif run := selected(Param.RUN):
         _show_run(context, run)
-        return
-    with again:
-        anew = st.button("Plan again", key=ReprocessKey.AGAIN, icon=":material/refresh:")
-    declared = context.registry.pipeline(pipeline)
-    answers = ask_options(SCENARIOS[scenario], declared.engine) if declared else {}
-    plan = None
-    if declared is None or not unanswered(SCENARIOS[scenario], declared.engine, answers):
-        plan = _plan(context, (scenario, pipeline, answers), anew)
-    with go:
-        if st.button("Run …", key=ReprocessKey.GO, type="primary", width="stretch",
-                     icon=":material/play_arrow:",
-                     disabled=plan is None or not plan.appliable) and plan:  # fmt: skip
-            _confirm(context, plan)
+    elif (scenario := chosen_scenario()) is None:
+        choose_scenario(pipeline)
+    else:
+        _wizard(context, pipeline, scenario)
+
+
+def _wizard(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
+    """Ask what the scenario needs, then show its plan and offer to run it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="scenario_head"):
+        other_scenario()
+        st.html(markup.heading(scenario.what, scenario.title))
+        actions = st.container(horizontal=True, horizontal_alignment="right")
+    answers = ask_options(scenario, pipeline.engine)
+    asked = (scenario.name, pipeline.name, answers)
+    is_open = unanswered(scenario, pipeline.engine, answers)
+    plan = None if is_open else _plan(context, asked, anew=_is_anew(actions))
+    with actions:
+        _offer(context, plan)
     if plan is not None:
         _show_plan(plan)
-        if plan.appliable and st.button(
+
+
+def _is_anew(actions: DeltaGenerator) -> bool:
+    with actions:
+        return st.button("Plan again", key=ReprocessKey.AGAIN, icon=":material/refresh:")
+
+
+def _offer(context: Context, plan: Plan | None) -> None:
+    """Offer to ask for the plan or to run it; neither where it can't be run."""
+    stuck = plan is None or not plan.appliable
+    if (
+        st.button(
             "Ask for it …",
             key=ReprocessKey.ASK,
             icon=":material/how_to_reg:",
+            disabled=stuck,
             help="Somebody else approves it, then it runs.",
-        ):
-            _ask_for(context, plan)
+        )
+        and plan
+    ):
+        _ask_for(context, plan)
+    if st.button("Run …", key=ReprocessKey.GO, type="primary", disabled=stuck,
+                 icon=":material/play_arrow:") and plan:  # fmt: skip
+        _confirm(context, plan)
 
 
-def _pick_scenario() -> str:
-    names = list(SCENARIOS)
-    return choose(
-        "Scenario",
-        names,
-        key=ReprocessKey.SCENARIO,
-        usual=names[0],
-        shown=lambda name: f"{SCENARIOS[name].title}: {SCENARIOS[name].what}",
-    )
-
-
-def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], anew: bool) -> Plan | None:
+def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: bool) -> Plan | None:
     """Return the plan that is shown, None while it can't be made; only another question makes one.
 
     An answer that is missing or wrong gets its sentence in the plan's place.
@@ -99,17 +113,25 @@ def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], anew: bool) 
     if kept is None or kept[0] != wanted or anew:
         try:
             with st.spinner("Looking at the pipeline and the cluster"):
-                kept = (wanted, plan_scenario(context, *asked))
+                plan = plan_scenario(context, *asked)
+                kept = (wanted, with_costs(context, plan, landscape=_landscape(context)))
         except ScenarioError as error:
             st.html(markup.say(str(error), "unknown"))
             return None
         st.session_state[ReprocessKey.PLAN] = kept
-    plan: Plan = kept[1]
-    return plan
+    found: Plan = kept[1]
+    return found
+
+
+def _landscape(context: Context) -> Callable[[], Landscape] | None:
+    """Return what gives the landscape that the pages have already, None where none has Kafka."""
+    seen = data.cluster(context)
+    return (lambda: data.landscape(context, seen)) if seen.cluster else None
 
 
 def _show_plan(plan: Plan) -> None:
     plan_verdict(plan)
+    impact_tiles(plan)
     steps, rest = st.columns([3, 2], gap="large")
     with steps:
         plan_steps(plan)
@@ -125,6 +147,7 @@ def _confirm(context: Context, plan: Plan) -> None:
                 ("Pipeline", plan.pipeline),
                 ("Scenario", plan.scenario),
                 ("Steps", [step.describe() for step in plan.steps]),
+                *impact_lines(plan),
             ]
         )
     )

@@ -238,7 +238,7 @@ def test_the_navigation_reaches_every_page(visit):
 def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registry):
     checkpoint = registry.parent / "ck" / "returns"
     before = sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*"))
-    page = visit("reprocess?pipeline=returns")
+    page = visit("reprocess?pipeline=returns&scenario=from-scratch")
     page.get_by_text("each of them can be undone").wait_for()
     shoot(page, "reprocess-plan")
     page.get_by_role("button", name="Run …").click()

@@ -19,7 +19,12 @@ def own_console(tmp_path, serving):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
-    page = visit("reprocess?pipeline=returns", at=own_console, scheme=scheme, size=(1280, 800))
+    page = visit(
+        "reprocess?pipeline=returns&scenario=from-scratch",
+        at=own_console,
+        scheme=scheme,
+        size=(1280, 800),
+    )
     page.get_by_role("button", name="Ask for it").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Your name").fill("ann")

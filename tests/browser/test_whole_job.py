@@ -148,7 +148,7 @@ def test_the_two_versions_are_compared(stack, visit, shoot):
 def test_a_query_is_reset_and_the_reset_undone(stack, visit, shoot):
     until(lambda: newest_batch(stack.home) > 2)
     before, old = query_id(stack.home), newest_batch(stack.home)
-    page = visit(f"reprocess?pipeline={SPARK}")
+    page = visit(f"reprocess?pipeline={SPARK}&scenario=from-scratch")
     run_from_scratch(page, shoot, "spark")
     until(lambda: newest_batch(stack.home) >= 0 and query_id(stack.home) != before)
     assert stack.control("status", SPARK).returncode == 0
@@ -160,7 +160,7 @@ def test_a_query_is_reset_and_the_reset_undone(stack, visit, shoot):
 
 
 def test_a_group_is_reset_and_the_reset_undone(stack, visit, shoot):
-    page = visit(f"reprocess?pipeline={GROUP}")
+    page = visit(f"reprocess?pipeline={GROUP}&scenario=from-scratch")
     run_from_scratch(page, shoot, "group")
     undo(page, shoot, "group")
     page = visit("runs")

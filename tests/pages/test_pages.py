@@ -111,7 +111,7 @@ def test_the_landscape_works_without_kafka(open_page, seeded):
 
 
 def test_the_wizard_refuses_with_the_reason(open_page, seeded):
-    at = open_page("reprocess", pipeline="orders-by-city")
+    at = open_page("reprocess", pipeline="orders-by-city", scenario="from-scratch")
     assert "no checkpoint" in text(at)
     assert at.button(key=ReprocessKey.GO).disabled
 
@@ -129,7 +129,3 @@ def test_the_wizard_asks_what_the_scenario_needs(open_page, seeded):
     assert "names no cluster" in text(at)
     assert "expected a time" not in text(at)
     assert not at.exception
-    # A query's point is not this release's to move: nothing is asked, the reason is there.
-    at = open_page("reprocess", pipeline="orders-by-city", scenario="from-point")
-    assert "in its checkpoint" in text(at)
-    assert "Choose a point" not in text(at)

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from headgate.cli.follow import who
+from headgate.cli.follow import until_ended, who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.errors import NotFoundError
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.context import Context
 from headgate.usecases.decide_request import withdraw_request
+from headgate.usecases.list_runs import read_run
 
 
 @click.command("cancel")
 @click.argument("name", metavar="RUN|REQUEST")
+@click.option("--wait", is_flag=True, help="Wait until the run has stopped.")
 @format_option()
-def command(name: str, output: str) -> int:
+def command(name: str, wait: bool, output: str) -> int:
     """Ask the worker to stop RUN at its next safe place, or take back one's own REQUEST.
 
-    Exits 3 where the run has ended, or the request was decided on already.
+    Says where that leaves things. Exits 3 where the run has ended, or the request was decided on
+    already.
     """
-    what = _cancel(current_context(), name)
-    if output == "json":
-        emit_json({what: name, "cancelled": True})
-    elif what == "run":
-        click.echo(f"Run {name} stops at its next safe place: see `headgate runs {name}`.")
-    else:
-        click.echo(f"Request {name} is withdrawn.")
+    context = current_context()
+    if _cancel(context, name) == "request":
+        _say({"request": name, "cancelled": True}, [f"Request {name} is withdrawn."], output)
+        return 0
+    detail = until_ended(context, name) if wait else read_run(context, name)
+    state, stands = detail.row.state, list(detail.stands)
+    first = (
+        f"Run {name} stops at its next safe place: see `headgate runs {name}`."
+        if state.is_active
+        else f"Run {name} is {state}."
+    )
+    found = {"run": name, "cancelled": True, "state": state.value, "stands": stands}
+    _say(found, [first, *stands], output)
     return 0
+
+
+def _say(found: dict[str, Any], lines: list[str], output: str) -> None:
+    if output == "json":
+        emit_json(found)
+        return
+    for line in lines:
+        click.echo(line)
 
 
 def _cancel(context: Context, name: str) -> str:

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Any
 
 import click
 
+from headgate.cli.count_lines import CountLines
 from headgate.cli.options import emit_json, progress_console
 from headgate.errors import StepError
 from headgate.plan.plan import Plan
@@ -21,6 +22,7 @@ from headgate.store.runs import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail, run_detail
+from headgate.views.impact_words import impact_lines
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
 _POLL_SECONDS = 0.2
@@ -54,6 +56,15 @@ def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
     return EXIT.get(found.row.state, 0)
 
 
+def until_ended(context: Context, run: str) -> RunDetail:
+    """See the run to its end and return it."""
+    with closing(open_store(context.store_url)) as store:
+        watch = _Watch(context, store, run)
+        watch.see_to_a_worker()
+        watch.until_the_end()
+        return run_detail(store, run)
+
+
 class _Watch:
     """Follows one run: prints each step and message once, replaces a worker that ended."""
 
@@ -64,6 +75,8 @@ class _Watch:
         self._console = progress_console()
         self._shown: dict[int, str] = {}
         self._notes = 0
+        self._looked = time.monotonic()
+        self._counts = CountLines(self._console)
         self._started: list[float] = []
 
     def see_to_a_worker(self) -> None:
@@ -80,17 +93,20 @@ class _Watch:
         start_worker(self._context)
 
     def until_the_end(self) -> None:
-        """Return when the run has ended."""
-        looked = time.monotonic()
-        while True:
-            detail = run_detail(self._store, self._run)
-            self._tell(detail)
-            if not detail.row.state.is_active:
-                return
-            if time.monotonic() - looked > 1:
-                looked = time.monotonic()
-                self.see_to_a_worker()
-            time.sleep(_POLL_SECONDS)
+        """Return when the run has ended; a terminal is left as it was, also after Ctrl-C."""
+        try:
+            while self._look().row.state.is_active:
+                time.sleep(_POLL_SECONDS)
+        finally:
+            self._counts.end()
+
+    def _look(self) -> RunDetail:
+        if time.monotonic() - self._looked > 1:
+            self._looked = time.monotonic()
+            self.see_to_a_worker()
+        detail = run_detail(self._store, self._run)
+        self._tell(detail)
+        return detail
 
     def _tell(self, detail: RunDetail) -> None:
         for number, step in enumerate(detail.steps):
@@ -102,6 +118,7 @@ class _Watch:
         for note in detail.progress[self._notes :]:
             self._console.print(f"          {note.message}", markup=False, soft_wrap=True)
         self._notes = len(detail.progress)
+        self._counts.show(detail.counts)
 
 
 def start_worker(context: Context) -> None:
@@ -130,8 +147,8 @@ def show(detail: RunDetail, *, output: str) -> None:
     click.echo(f"run {row.id}: {row.state}{f': {row.error}' if row.error else ''}")
     for step in detail.steps:
         click.echo(f"  {step.state:<8} {step.describe}{f': {step.error}' if step.error else ''}")
-    if row.state in (RunState.FAILED, RunState.CANCELLED):
-        click.echo(f"Go on with `headgate resume {row.id}`, or back with `headgate undo {row.id}`.")
+    for sentence in detail.stands:
+        click.echo(sentence)
 
 
 def as_json(detail: RunDetail) -> dict[str, Any]:
@@ -146,6 +163,7 @@ def as_json(detail: RunDetail) -> dict[str, Any]:
         "steps": steps,
         "error": detail.row.error,
         "undo_of": detail.undo_of,
+        "stands": list(detail.stands),
     }
 
 
@@ -169,8 +187,8 @@ def show_plan(plan: Plan, *, output: str) -> None:
         for move in step.details().get("offsets", ()):
             where = f"{move['topic']}[{move['partition']}]"
             click.echo(f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}")
-    with suppress(KeyError):
-        click.echo(f"Records to be read again: {plan.impact['total']}")
+    for name, sentence in impact_lines(plan):
+        click.echo(f"{name}: {sentence}.")
     for risk in plan.risks:
         click.echo(f"Risk: {risk}.")
     for refusal in plan.refusals:

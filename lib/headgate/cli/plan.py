@@ -11,18 +11,35 @@ from headgate.cli.follow import show_plan
 from headgate.cli.options import current_context, format_option
 from headgate.cli.scenarios import Scenarios
 from headgate.errors import HeadgateError
-from headgate.plan.plan import dump_plan
+from headgate.plan.plan import Plan, dump_plan
+from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import plan_scenario
 
 
 def _plan(
-    scenario: str, pipeline: str, answers: dict[str, Any], *, file: str | None, output: str
+    scenario: str,
+    pipeline: str,
+    answers: dict[str, Any],
+    *,
+    file: str | None,
+    impact: bool,
+    output: str,
 ) -> int:
-    plan = plan_scenario(current_context(), scenario, pipeline, answers)
+    context = current_context()
+    plan = plan_scenario(context, scenario, pipeline, answers)
+    if impact:
+        plan = _with_costs(context, plan)
     if file is not None:
         _write(Path(file), dump_plan(plan))
     show_plan(plan, output=output)
     return 0 if plan.appliable else 3
+
+
+def _with_costs(context: Context, plan: Plan) -> Plan:
+    # Imported here: a plan without them does not pay for the landscape.
+    from headgate.usecases.plan_costs import with_costs
+
+    return with_costs(context, plan)
 
 
 def _write(file: Path, text: str) -> None:
@@ -37,6 +54,9 @@ def _write(file: Path, text: str) -> None:
     cls=Scenarios,
     run=_plan,
     more=(
+        click.option(
+            "--impact", is_flag=True, help="Also bytes, duration, and who downstream reads it."
+        ),
         click.option("-o", "--output-file", "file", metavar="PLAN", help="Write it to a file."),
         format_option(),
     ),

@@ -10,6 +10,7 @@ from headgate.cli.follow import show_plan, who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.scenarios import Scenarios
 from headgate.usecases.ask_for_run import ask_for_plan
+from headgate.usecases.plan_costs import with_costs
 from headgate.usecases.plan_scenario import plan_scenario
 
 
@@ -21,6 +22,7 @@ def _request(
     if not plan.appliable:
         show_plan(plan, output=output)
         return 3
+    plan = with_costs(context, plan)
     request = ask_for_plan(context, plan, reason=reason, by=who())
     if output == "json":
         emit_json({"request": request, "state": "open", "plan": plan.document()})

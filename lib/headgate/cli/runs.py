@@ -9,8 +9,10 @@ import click
 
 from headgate.cli.follow import as_json, show
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.store.progress import StepProgress
 from headgate.store.runs import RunRow
 from headgate.usecases.list_runs import RunDetail, list_runs, read_run
+from headgate.views.progress_words import count_words
 
 
 @click.command("runs")
@@ -37,6 +39,10 @@ def _show_one(detail: RunDetail, output: str) -> None:
     show(detail, output=output)
     for note in detail.progress:
         click.echo(f"  {note.at}  {note.message}")
+    for count in detail.counts:
+        click.echo(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
+    for entry in detail.audit:
+        click.echo(f"  {entry.at}  {entry.action} by {entry.by}")
 
 
 def _detail_json(detail: RunDetail) -> dict[str, Any]:
@@ -48,8 +54,16 @@ def _detail_json(detail: RunDetail) -> dict[str, Any]:
         "can_undo": detail.can_undo,
         "can_resume": detail.can_resume,
         "progress": [asdict(note) for note in detail.progress],
+        "counts": [_count_json(count) for count in detail.counts],
+        "request": detail.request.id if detail.request else None,
+        "audit": [asdict(entry) for entry in detail.audit],
         "plan": detail.plan.document(),
     }
+
+
+def _count_json(count: StepProgress) -> dict[str, Any]:
+    kept = {k: v for k, v in asdict(count).items() if k != "run"}
+    return {**kept, "rate": count.rate, "seconds_left": count.seconds_left}
 
 
 def _row_json(row: RunRow) -> dict[str, Any]:

@@ -103,6 +103,8 @@ class ReprocessKey(StrEnum):
 
     PIPELINE = "pipeline"
     SCENARIO = "scenario"
+    CHOOSE = "reprocess_choose"
+    OTHER = "reprocess_other"
     GO = "reprocess_go"
     PLAN = "reprocess_plan"
     AGAIN = "reprocess_again"

@@ -13,11 +13,16 @@ from headgate.plan.plan import UNDO, Plan, dump_plan
 from headgate.plan.step import Step
 from headgate.ui import markup
 from headgate.ui.details import plain
+from headgate.ui.impact_panel import impact_details
 from headgate.ui.markup import Code
-from headgate.views.numbers import exact, plural
+from headgate.ui.offsets_table import offsets_table
+from headgate.views.numbers import plural
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
-PARTITIONS = "partitions"
+MOVES = frozenset({"offsets", "moves"})
+"""Fields of steps that hold a row for each partition."""
+LONGEST = 1_500
+"""Characters of a value that are shown; the saved plan has all of them."""
 OPENERS = frozenset(
     (
         "a",
@@ -36,8 +41,6 @@ OPENERS = frozenset(
     )
 )
 """First words that are no names, so that a sentence may begin with a capital."""
-UNBOUND = "when it runs"
-"""Shown for values that are decided after the stop step."""
 
 
 def plan_verdict(plan: Plan) -> None:
@@ -60,12 +63,16 @@ def plan_verdict(plan: Plan) -> None:
     st.html(line)
 
 
-def plan_steps(plan: Plan) -> None:
-    """Show the steps in order, and below each all its values."""
+def plan_steps(plan: Plan, *, key: str = "plan") -> None:
+    """Show the steps in order, where every partition goes, and all values of each step.
+
+    `key` is what else on the page shows a plan has not.
+    """
     if not plan.steps:
         st.html(markup.quiet("There are no steps."))
         return
     st.html(markup.section("Steps") + _steps(plan.steps))
+    offsets_table(plan, key=key)
     for number, step in enumerate(plan.steps, start=1):
         if details := step.details():
             with st.expander(f"Step {number}: {plain(step.action.replace('_', ' '))}"):
@@ -83,34 +90,19 @@ def _steps(steps: Iterable[Step]) -> str:
 
 
 def details_html(details: Mapping[str, Any]) -> str:
-    """Return a step's values; moved offsets as a table by partition."""
-    moved = details.get(PARTITIONS)
-    rows = [(k.replace("_", " "), _value(v)) for k, v in details.items() if k != PARTITIONS]
-    text = markup.facts(rows)
-    if isinstance(moved, list) and all(isinstance(m, dict) for m in moved):
-        cells = (
-            (
-                m.get("topic", ""),
-                m.get("partition", ""),
-                _offset(m.get("from")),
-                _offset(m.get("to")),
-            )
-            for m in moved
-        )
-        text += markup.table(("Topic", "Partition", "From", "To"), cells, numbers=3)
-    elif moved is not None:
-        text += markup.facts([(PARTITIONS, _value(moved))])
-    return text
-
-
-def _offset(value: object) -> str:
-    return exact(value) if isinstance(value, int) else UNBOUND if value is None else str(value)
+    """Return a step's values; where partitions go is a table of its own, the rest is cut."""
+    rows = [(k.replace("_", " "), _value(v)) for k, v in details.items() if k not in MOVES]
+    return markup.facts(rows)
 
 
 def _value(value: Any) -> object:
     if isinstance(value, Mapping | list | tuple):
-        return Code(json.dumps(value, ensure_ascii=False, indent=1)) if value else "none"
+        return Code(_short(json.dumps(value, ensure_ascii=False, indent=1))) if value else "none"
     return {None: "none", True: "yes", False: "no"}.get(value, Code(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 def plan_consequences(plan: Plan) -> None:
@@ -119,8 +111,7 @@ def plan_consequences(plan: Plan) -> None:
         st.html(markup.section("Refused because") + _says(plan.refusals, "refuses"))
     if plan.risks:
         st.html(markup.section("Risks") + _says(plan.risks, "unknown"))
-    if impact := _impact(plan.impact):
-        st.html(markup.section("Read again") + impact)
+    impact_details(plan)
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))
         st.html(
@@ -150,20 +141,6 @@ def _flat(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{k} {_flat(v)}" for k, v in value.items())
     return ", ".join(map(_flat, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _impact(impact: Mapping[str, Any]) -> str:
-    records = impact.get("records")
-    rows = [(name, _number(n)) for name, n in records.items()] if isinstance(records, dict) else []
-    if rows and impact.get("total") is not None:
-        rows.append(("in all", _number(impact["total"])))
-    others = {k: v for k, v in impact.items() if k not in ("records", "total") and v}
-    text = markup.table(("Topic", "Records"), rows, numbers=1) if rows else ""
-    return text + markup.facts((k.replace("_", " "), _value(v)) for k, v in others.items())
-
-
-def _number(value: Any) -> str:
-    return exact(value) if isinstance(value, int) or value is None else str(value)
 
 
 def _says(lines: Iterable[str], hue: str) -> str:

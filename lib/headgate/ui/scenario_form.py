@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import streamlit as st
@@ -14,6 +13,7 @@ from headgate.plan.scenario import Answer, Kind, Option, Scenario
 from headgate.ui import markup
 
 _NEITHER = "none of these"
+_IN_A_ROW = 2
 
 
 def ask_options(scenario: Scenario, engine: Engine) -> dict[str, Any]:
@@ -21,18 +21,27 @@ def ask_options(scenario: Scenario, engine: Engine) -> dict[str, Any]:
 
     Of questions that exclude each other one is chosen first, then only that one is asked.
     """
+    if scenario.support[engine].answer is Answer.REFUSED or not scenario.asks(engine):
+        return {}
+    groups, single = _questions(scenario, engine)
     answers: dict[str, Any] = {}
-    is_refused = scenario.support[engine].answer is Answer.REFUSED
-    asked = () if is_refused else scenario.asks(engine)
-    if not asked:
-        return answers
     with st.container(border=True, key="scenario_form"):
-        for word, options in groupby(asked, key=lambda option: option.one_of):
-            if word is None:
-                answers |= _ask_each(scenario, list(options))
-            else:
-                answers |= _ask_one(scenario, word, list(options))
+        for word, options in groups.items():
+            answers |= _ask_one(scenario, word, options)
+        answers |= _ask_each(scenario, [o for o in single if not o.after])
+        answers |= _ask_each(scenario, [o for o in single if _is_next(o, answers)])
     return answers
+
+
+def _questions(scenario: Scenario, engine: Engine) -> tuple[dict[str, list[Option]], list[Option]]:
+    """Return those that exclude each other by their word, and the others, needed ones first."""
+    groups: dict[str, list[Option]] = {}
+    single: list[Option] = []
+    for option in scenario.asks(engine):
+        (groups.setdefault(option.one_of, []) if option.one_of else single).append(option)
+    single += [options[0] for options in groups.values() if len(options) == 1]
+    single.sort(key=lambda option: not option.required)
+    return {word: options for word, options in groups.items() if len(options) > 1}, single
 
 
 def unanswered(scenario: Scenario, engine: Engine, answers: Mapping[str, Any]) -> bool:
@@ -44,6 +53,10 @@ def unanswered(scenario: Scenario, engine: Engine, answers: Mapping[str, Any]) -
         what = f"Choose a {word}" if len(options) > 1 else options[0].ask
         st.html(markup.quiet(f"{what}: then the plan is made."))
     return bool(open_words)
+
+
+def _is_next(option: Option, answers: Mapping[str, Any]) -> bool:
+    return any(name in answers for name in option.after)
 
 
 def _ask_one(scenario: Scenario, word: str, options: Sequence[Option]) -> dict[str, Any]:
@@ -69,9 +82,11 @@ def _ask_one(scenario: Scenario, word: str, options: Sequence[Option]) -> dict[s
 
 def _ask_each(scenario: Scenario, options: Sequence[Option]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
-    for column, option in zip(st.columns(max(len(options), 2)), options, strict=False):
-        with column:
-            answers |= _answered(option, _ask(scenario, option))
+    for begin in range(0, len(options), _IN_A_ROW):
+        row = options[begin : begin + _IN_A_ROW]
+        for column, option in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
+            with column:
+                answers |= _answered(option, _ask(scenario, option))
     return answers
 
 

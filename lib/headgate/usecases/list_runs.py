@@ -9,11 +9,15 @@ from headgate.plan.execute import StepState
 from headgate.plan.plan import Plan, load_plan
 from headgate.plan.step import Step
 from headgate.store import Store, open_store
+from headgate.store.audit import AuditRow
 from headgate.store.journal import Note
+from headgate.store.progress import StepProgress
+from headgate.store.requests import RequestRow
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import undo_begun
 from headgate.usecases.run_records import StepRecord, step_records
+from headgate.usecases.where_it_stands import where_it_stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,11 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetail:
-    """One run; `progress` are its messages, oldest first; `undone_by` the runs that undo it."""
+    """One run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
+
+    `counts` say how far its steps are, `stands` where it leaves things when it did not end well.
+    `request` is what somebody asked for and somebody else approved, `audit` who did what to it.
+    """
 
     row: RunRow
     plan: Plan
@@ -44,6 +52,10 @@ class RunDetail:
     can_undo: bool
     can_resume: bool
     progress: tuple[Note, ...]
+    counts: tuple[StepProgress, ...] = ()
+    stands: tuple[str, ...] = ()
+    request: RequestRow | None = None
+    audit: tuple[AuditRow, ...] = ()
 
 
 def list_runs(context: Context) -> tuple[RunRow, ...]:
@@ -67,18 +79,26 @@ def run_detail(store: Store, run: str) -> RunDetail:
     undone = any(r.state is StepState.UNDONE for r in records.values())
     resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
     ended = not row.state.is_active
+    steps = tuple(
+        _view(step, records.get(position, StepRecord()), ended=ended)
+        for position, step in enumerate(plan.steps)
+    )
+    ways = {
+        "can_undo": ended and changed and row.undo_of is None,
+        "can_resume": resumable and not undo_begun(store, run),
+    }
     return RunDetail(
         row=row,
         plan=plan,
-        steps=tuple(
-            _view(step, records.get(position, StepRecord()), ended=ended)
-            for position, step in enumerate(plan.steps)
-        ),
+        steps=steps,
         undo_of=row.undo_of,
         undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
-        can_undo=ended and changed and row.undo_of is None,
-        can_resume=resumable and not undo_begun(store, run),
         progress=tuple(store.journal.notes(run)),
+        counts=store.progress.of(run),
+        stands=where_it_stands(row, plan.steps, [s.state for s in steps], **ways),
+        request=store.requests.of_run(run),
+        audit=tuple(store.audit.list(run)),
+        **ways,
     )
 
 

@@ -1,0 +1,109 @@
+"""What a plan costs beyond its records: bytes, time, and who downstream gets data twice.
+
+A plan's `impact` has `records` by topic, their `total` and `to_read` from its scenario. Under the
+keys below stands what has to be measured or looked up elsewhere; none of them is approved, because
+all of them are estimates. What could not be found out is None, and `how` says why.
+
+    bytes            by topic, None where unknown; `bytes_total` is their sum
+    bytes_how        how they were estimated
+    seconds          to read it all again and catch up, None where unknown or never
+    seconds_how      from which rate, or why it is not known
+    downstream       `pipelines`, `groups`, `topics` that get its results, `owners` by name,
+                     `unowned`; `known` is false where what it writes is not known
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from headgate.plan.plan import Plan
+
+MEASURED = ("bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "downstream")
+"""The keys that a scenario does not fill in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Average bytes of a record by topic, and how they were found."""
+
+    average: Mapping[str, float] = field(default_factory=dict)
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Records per second that a pipeline reads when it has work, and that arrive meanwhile."""
+
+    reads: float
+    arrives: float = 0.0
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Downstream:
+    """Who gets a pipeline's results, however far down; see `landscape.paths.Reach`.
+
+    `known` is False where nothing tells what the pipeline writes: then nobody here means nothing.
+    """
+
+    known: bool = True
+    pipelines: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unowned: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a plan's `impact` keeps it."""
+        return {k: _plain(v) for k, v in asdict(self).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def in_bytes(records: Mapping[str, int], sizes: Sizes) -> dict[str, Any]:
+    """Return what so many records of each topic take; a topic of none takes nothing."""
+    found = {name: _bytes(count, sizes.average.get(name)) for name, count in records.items()}
+    total = None if None in found.values() else sum(b for b in found.values() if b is not None)
+    return {"bytes": found, "bytes_total": total, "bytes_how": sizes.how}
+
+
+def _bytes(count: int, average: float | None) -> int | None:
+    if not count:
+        return 0
+    return None if average is None else round(count * average)
+
+
+def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
+    """Return how long it takes until nothing waits any more: backlog / (reads - arrives).
+
+    `why_not` says why no rate is known.
+    """
+    if not backlog:
+        return {"seconds": 0.0, "seconds_how": "nothing waits to be read"}
+    if rates is None:
+        return {"seconds": None, "seconds_how": why_not}
+    left = rates.reads - rates.arrives
+    if left <= 0:
+        never = (
+            f"it would never catch up: {rates.arrives:.0f} records/s arrive, {rates.reads:.0f}"
+            f" are read ({rates.how})"
+        )
+        return {"seconds": None, "seconds_how": never}
+    how = f"{rates.reads:.0f} records/s are read, {rates.arrives:.0f} arrive ({rates.how})"
+    return {"seconds": round(backlog / left, 1), "seconds_how": how}
+
+
+def measured(impact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was measured of a plan, to be kept when it is built anew."""
+    return {key: impact[key] for key in MEASURED if key in impact}
+
+
+def not_undoable(plan: Plan) -> tuple[str, ...]:
+    """Return what the plan does that no undo takes back, a line each."""
+    return tuple(step.describe() for step in plan.steps if not step.undoable)

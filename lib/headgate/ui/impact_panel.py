@@ -1,0 +1,90 @@
+"""What a plan costs: records and bytes, time, who gets data twice, what can't be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import streamlit as st
+
+from headgate.plan.impact import MEASURED, not_undoable
+from headgate.plan.plan import UNDO, Plan
+from headgate.ui import markup
+from headgate.views.impact_words import downstream_words, duration_words
+from headgate.views.numbers import NONE, count, duration, exact, plural, size
+
+_SHOWN = frozenset({"records", "total", "skipped", "to_read", *MEASURED})
+
+
+def impact_tiles(plan: Plan) -> None:
+    """Show the numbers that whoever decides looks at first."""
+    if not plan.steps or plan.scenario == UNDO:
+        return
+    st.html(markup.tiles(_tiles(plan)))
+
+
+def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    impact = plan.impact
+    if impact.get("total") is not None:
+        amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
+        remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
+        yield "Records read again", count(impact["total"]), remark if impact["total"] else ""
+    if skipped := sum(impact.get("skipped", {}).values()):
+        yield "Records never read", count(skipped), "they are skipped"
+    if "seconds_how" in impact:
+        yield "Takes", _time(impact), f"{count(sum(impact.get('to_read', {}).values()))} to read"
+    if (found := impact.get("downstream")) is not None:
+        readers = len(found["pipelines"]) + len(found["groups"])
+        yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
+    stuck = len(not_undoable(plan))
+    yield "Can't be undone", plural(stuck, "step") if stuck else "nothing", ""
+
+
+def _time(impact: Mapping[str, Any]) -> str:
+    seconds = impact.get("seconds")
+    return NONE if seconds is None else f"≈ {duration(round(seconds * 1000))}"
+
+
+def impact_details(plan: Plan) -> None:
+    """Show the numbers by topic, how they were found, and the readers by name."""
+    impact = plan.impact
+    if rows := list(_by_topic(impact)):
+        with_bytes = "bytes" in impact
+        head = ("Topic", "Records", "About")[: 3 if with_bytes else 2]
+        st.html(markup.section("Read again") + markup.table(head, rows, numbers=len(head) - 1))
+    facts = list(_facts(plan))
+    if facts:
+        st.html(markup.facts(facts))
+
+
+def _by_topic(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    records = impact.get("records") or {}
+    sizes = impact.get("bytes")
+    rows = [*((n, r, (sizes or {}).get(n)) for n, r in records.items())]
+    if len(rows) > 1:
+        rows.append(("in all", impact.get("total"), impact.get("bytes_total")))
+    for name, number, taken in rows:
+        yield (name, exact(number), *([size(taken)] if sizes is not None else []))
+
+
+def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
+    impact = plan.impact
+    if impact.get("bytes_how") and impact.get("total"):
+        yield "Bytes by", impact["bytes_how"]
+    if "seconds_how" in impact:
+        yield "Takes", duration_words(impact)
+    if (found := impact.get("downstream")) is not None:
+        yield "Downstream", downstream_words(found, again=bool(impact.get("total")))
+    if stuck := not_undoable(plan):
+        yield "Can't be undone", list(stuck)
+    for key, value in impact.items():
+        if key not in _SHOWN and value:
+            yield key.replace("_", " ").capitalize(), _plain(key, value)
+
+
+def _plain(key: str, value: Any) -> object:
+    if isinstance(value, Mapping):
+        return [f"{name}: {_plain(key, one)}" for name, one in value.items()]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return size(value) if "bytes" in key else exact(value)
+    return str(value)

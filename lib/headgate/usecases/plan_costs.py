@@ -1,0 +1,127 @@
+"""Find out what a plan costs: bytes to read again, how long that takes, who gets data twice.
+
+Nothing here refuses a plan: what can't be found out is said to be unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from headgate.errors import HeadgateError
+from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.record_sizes import record_sizes
+from headgate.landscape.landscape import Landscape
+from headgate.landscape.paths import downstream
+from headgate.model.progress import BatchProgress
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.plan.impact import Downstream, Rates, Sizes, in_bytes, in_time
+from headgate.plan.plan import Plan
+from headgate.usecases.context import Context
+from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_progress import read_progress
+from headgate.usecases.show_landscape import show_landscape
+
+_BATCHES = 50
+_ENOUGH = 3
+"""Fewer batches with records than this say nothing of a rate."""
+
+
+def with_costs(
+    context: Context, plan: Plan, *, landscape: Callable[[], Landscape] | None = None
+) -> Plan:
+    """Return the plan with the measured part of its impact; a plan without steps costs nothing.
+
+    `landscape` is asked for one that is there already; else Kafka is read for it.
+    """
+    pipeline = context.registry.pipeline(plan.pipeline) if plan.pipeline else None
+    if not plan.steps or pipeline is None:
+        return plan
+    records: dict[str, int] = plan.impact.get("records", {})
+    impact = {
+        **plan.impact,
+        **in_bytes(records, _sizes(context, records)),
+        **_time(context, pipeline, plan),
+        "downstream": _downstream(
+            pipeline.name, landscape or (lambda: _landscape(context))
+        ).as_json(),
+    }
+    return replace(plan, impact=impact)
+
+
+def _sizes(context: Context, records: dict[str, int]) -> Sizes:
+    wanted = sorted(name for name, count in records.items() if count)
+    if not wanted:
+        return Sizes(how="nothing is read again")
+    try:
+        with closing(open_kafka(context.registry)) as kafka:
+            average, how = record_sizes(kafka, wanted)
+    except HeadgateError as error:
+        return Sizes(how=f"unknown: {error}")
+    return Sizes(average=average, how=how)
+
+
+def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
+    backlog = sum(plan.impact.get("to_read", {}).values())
+    if pipeline.engine is not Engine.SPARK:
+        why = "nobody reports how fast a group reads"
+        return in_time(backlog, None, f"unknown: {why}")
+    told = [place for place in (pipeline.watch, *pipeline.evidence) if place]
+    if not told:
+        why = "no `watch` and no `evidence` of it reports its batches"
+        return in_time(backlog, None, f"unknown: {why}")
+    try:
+        batches = read_progress(told, context=context, query=pipeline.query, most=_BATCHES)
+    except HeadgateError as error:
+        return in_time(backlog, None, f"unknown: {error}")
+    found = rates_of(batches)
+    return in_time(backlog, found, "unknown: too few batches with records were reported")
+
+
+def rates_of(batches: Sequence[BatchProgress]) -> Rates | None:
+    """Return the usual rates of batches that had records, None where they are too few.
+
+    Rows that several sources read in a batch are added up; rows of other sources than Kafka count.
+    """
+    reads = [r for b in batches if (r := _rate(b, "processed_rows_per_second"))]
+    arrives = [r for b in batches if (r := _rate(b, "input_rows_per_second"))]
+    if len(reads) < _ENOUGH:
+        return None
+    how = f"median of {len(reads)} batches with records"
+    return Rates(reads=median(reads), arrives=median(arrives) if arrives else 0.0, how=how)
+
+
+def _rate(batch: BatchProgress, name: str) -> float:
+    return float(sum(getattr(source, name) or 0 for source in batch.sources))
+
+
+def _landscape(context: Context) -> Landscape:
+    cluster = None
+    if context.registry.bootstrap_servers:
+        cluster = read_cluster(context)
+    return show_landscape(context, cluster)
+
+
+def _downstream(pipeline: str, landscape: Callable[[], Landscape]) -> Downstream:
+    try:
+        shown = landscape()
+    except HeadgateError:
+        return Downstream(known=False)
+    found = downstream(shown, f"pipeline:{pipeline}")
+    mine = shown.pipeline(pipeline)
+    return Downstream(
+        known=bool(mine and (mine.writes or found.sinks or _has_sink(shown, pipeline))),
+        pipelines=found.pipelines,
+        groups=found.groups,
+        topics=found.topics,
+        owners=dict(found.owners),
+        unowned=found.unowned,
+    )
+
+
+def _has_sink(landscape: Landscape, pipeline: str) -> bool:
+    return any(n.pipeline == pipeline and n.kind.value == "sink" for n in landscape.nodes)

@@ -1,0 +1,134 @@
+"""The wizard: every scenario with what it is for, questions one after the other, the whole plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from console_seed import add_stopped_pipeline
+from headgate.model.version import Engine
+from headgate.plan.build import SCENARIOS
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Answer, Kind, Option, Scenario
+from headgate.plan.steps import ResetOffsets
+from headgate.plan.target import Place, Target
+from headgate.ui import offsets_table
+from headgate.ui.keys import ReprocessKey
+
+REFUSED = [
+    (name, engine, scenario.support[engine].why)
+    for name, scenario in SCENARIOS.items()
+    for engine in (Engine.SPARK, Engine.CONSUMER_GROUP)
+    if scenario.support[engine].answer is Answer.REFUSED
+]
+PIPELINE = {Engine.SPARK: "orders-by-city", Engine.CONSUMER_GROUP: "billing"}
+
+
+def text(at):
+    return " ".join(element.proto.body for element in at.get("html"))
+
+
+def keys(at):
+    return {widget.key for kind in ("text_input", "selectbox") for widget in at.get(kind)}
+
+
+def test_every_scenario_is_shown_with_its_sentence_and_a_refused_one_with_its_reason(
+    open_page, seeded
+):
+    at = open_page("reprocess", pipeline="billing")
+    shown = text(at)
+    for name, scenario in SCENARIOS.items():
+        support = scenario.support[Engine.CONSUMER_GROUP]
+        assert scenario.what in shown.replace("&#x27;", "'"), name
+        assert at.button(key=f"{ReprocessKey.CHOOSE}_{name}").disabled is (
+            support.answer is Answer.REFUSED
+        ), name
+        assert (support.why or "").replace("'", "&#x27;") in shown
+    assert not at.exception
+    assert not [b for b in at.button if b.key == ReprocessKey.GO]
+
+
+def test_choosing_a_scenario_puts_it_into_the_address_and_back(open_page, seeded):
+    at = open_page("reprocess", pipeline="billing")
+    at.button(key=f"{ReprocessKey.CHOOSE}_from-point").click().run()
+    assert at.query_params["scenario"] in ("from-point", ["from-point"])
+    assert "Choose a point" in text(at)
+    at.button(key=ReprocessKey.OTHER).click().run()
+    assert "scenario" not in at.query_params
+    assert at.button(key=f"{ReprocessKey.CHOOSE}_from-scratch")
+
+
+def test_a_link_to_a_scenario_that_is_not_built_leads_to_the_choice(open_page, seeded):
+    at = open_page("reprocess", pipeline="billing", scenario="from-the-moon")
+    assert "is no scenario of this release" in text(at)
+    assert at.button(key=f"{ReprocessKey.CHOOSE}_from-scratch")
+
+
+@pytest.mark.parametrize(("name", "engine", "why"), REFUSED[:3], ids=lambda v: str(v)[:30])
+def test_a_link_to_a_refused_scenario_says_why_and_asks_nothing(
+    open_page, seeded, name, engine, why
+):
+    at = open_page("reprocess", pipeline=PIPELINE[engine], scenario=name)
+    # A sentence begins with a capital.
+    assert why[1:] in text(at).replace("&#x27;", "'")
+    assert at.button(key=ReprocessKey.GO).disabled
+    assert not [key for key in keys(at) if key and key.startswith("option_")]
+
+
+def test_a_question_that_depends_on_another_comes_after_it(open_page, seeded):
+    later = "option_from-point_no-record"
+    at = open_page("reprocess", pipeline="billing", scenario="from-point")
+    assert later not in keys(at)
+    at.selectbox(key="option_from-point_point").set_value("to-datetime").run()
+    assert later not in keys(at)
+    at.text_input(key="option_from-point_to-datetime").set_value("2026-11-21T10:00:00Z").run()
+    assert later in keys(at)
+    at.selectbox(key="option_from-point_point").set_value("to-earliest").run()
+    assert later not in keys(at)
+
+
+def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, seeded):
+    add_stopped_pipeline(seeded)
+    at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
+    shown = text(at)
+    assert "Records read again" in shown
+    assert "Can&#x27;t be undone" in shown
+    assert not at.button(key=ReprocessKey.GO).disabled
+    assert not at.button(key=ReprocessKey.ASK).disabled
+    assert not at.exception
+
+
+def plan_of(count: int) -> Plan:
+    rows = [
+        {"topic": f"orders-{n % 2}", "partition": n, "from": None if n == 3 else 10 * n, "to": n}
+        for n in range(count)
+    ]
+    step = ResetOffsets(
+        group="g",
+        group_type="classic",
+        target=Target(place=Place.BEGINNING),
+        topics={"orders-0": {"id": "a", "partitions": count}},
+        offsets=tuple(rows),
+    )
+    return Plan(scenario="from-point", pipeline="p", steps=(step,))
+
+
+def test_thousands_of_partitions_are_one_table_that_is_searched():
+    moves = offsets_table.moves_of(plan_of(5_000))
+    assert len(moves) == 5_000
+    assert [m["partition"] for m in offsets_table.found(moves, "orders-1[4321]")] == [4321]
+    assert len(offsets_table.found(moves, "ORDERS-0")) == 2_500
+    assert offsets_table.found(moves, "payments") == []
+    frame = offsets_table.frame(moves)
+    assert list(frame.iloc[3]) == ["orders-1", 3, "none", "3", ""]
+    assert list(frame.iloc[0]) == ["orders-0", 0, "0", "0", "stays"]
+    assert frame.iloc[1_000]["Moves by"] == "−9\u202f000"
+
+
+def test_an_option_needs_nothing_that_the_scenario_does_not_ask():
+    def check(scenario: Scenario, option: Option) -> bool:
+        return all(scenario.option(name) for name in option.after) and not (
+            option.required and option.after
+        )
+
+    assert all(check(s, o) for s in SCENARIOS.values() for o in s.options)
+    assert Kind.CHOICE in {o.kind for o in SCENARIOS["from-point"].options if o.after}

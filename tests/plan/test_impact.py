@@ -1,0 +1,104 @@
+"""What a plan costs: bytes, time and readers, and that unknown is never a number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.model.progress import BatchProgress, SourceProgress
+from headgate.plan.impact import Rates, Sizes, in_bytes, in_time, measured
+from headgate.plan.plan import Plan
+from headgate.plan.steps import RecordOffsets
+from headgate.usecases.plan_costs import rates_of
+from headgate.views.impact_words import impact_lines
+
+SIZES = Sizes(average={"orders": 120.0, "payments": 10.5}, how="a sample")
+NOBODY = {
+    "known": True, "pipelines": [], "groups": [], "topics": [], "owners": {}, "unowned": [],
+}  # fmt: skip
+
+
+def batch(number, rows, seconds):
+    source = SourceProgress(
+        description="kafka",
+        processed_rows_per_second=rows / seconds if rows else 0.0,
+        input_rows_per_second=rows / 10,
+    )
+    return BatchProgress(query_id="q", run_id="r", batch=number, at="t", sources=(source,))
+
+
+def test_bytes_are_records_times_their_average():
+    found = in_bytes({"orders": 10, "payments": 4, "empty": 0}, SIZES)
+    assert found["bytes"] == {"orders": 1200, "payments": 42, "empty": 0}
+    assert found["bytes_total"] == 1242
+
+
+def test_a_topic_of_unknown_size_makes_the_sum_unknown():
+    found = in_bytes({"orders": 10, "strange": 1}, SIZES)
+    assert found["bytes"] == {"orders": 1200, "strange": None}
+    assert found["bytes_total"] is None
+
+
+@pytest.mark.parametrize(
+    ("backlog", "rates", "seconds", "words"),
+    [
+        (0, None, 0.0, "nothing waits"),
+        (9_000, Rates(reads=1_000, arrives=100), 10.0, "1000 records/s are read, 100 arrive"),
+        (9_000, Rates(reads=100, arrives=100), None, "never catch up"),
+        (9_000, None, None, "nobody tells"),
+    ],
+)
+def test_time_is_backlog_over_what_is_read_beyond_what_arrives(backlog, rates, seconds, words):
+    found = in_time(backlog, rates, "nobody tells")
+    assert found["seconds"] == seconds
+    assert words in found["seconds_how"]
+
+
+def test_a_rate_is_the_median_of_batches_that_had_records():
+    batches = [batch(0, 0, 1), batch(1, 300, 3), batch(2, 800, 4), batch(3, 900, 3), batch(4, 0, 1)]
+    found = rates_of(batches)
+    assert (found.reads, found.arrives) == (200, 80)
+    assert "3 batches" in found.how
+    assert rates_of(batches[:3]) is None
+
+
+def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
+    plan = Plan(
+        scenario="from-scratch",
+        pipeline="p",
+        steps=(RecordOffsets(group="g"),),
+        impact={
+            "records": {"orders": 1500, "strange": 1},
+            "total": 1501,
+            "to_read": {"orders": 2000},
+            **in_bytes({"orders": 1500, "strange": 1}, SIZES),
+            **in_time(2_000, None, "unknown: nobody reports how fast a group reads"),
+            "downstream": {
+                **NOBODY,
+                "pipelines": ["alerts", "billing"],
+                "groups": ["someone"],
+                "owners": {"growth": ["alerts"]},
+            },
+        },
+    )
+    lines = dict(impact_lines(plan))
+    assert lines["Read again"] == "1\u202f501 records, bytes unknown (a sample)"
+    assert lines["Waits to be read then"] == "2\u202f000 records"
+    assert lines["Takes"] == "unknown: nobody reports how fast a group reads"
+    assert lines["Downstream"].startswith(
+        "alerts (growth), billing (no owner), group someone (nobody declared it) get results twice"
+    )
+    assert "Can't be undone" not in lines
+
+
+def test_nobody_downstream_is_not_the_same_as_not_known():
+    plan = Plan(scenario="s", pipeline="p", impact={"total": 0, "downstream": NOBODY})
+    assert "nobody that is known" in dict(impact_lines(plan))["Downstream"]
+    unknown = replace(plan, impact={"total": 0, "downstream": {**NOBODY, "known": False}})
+    assert dict(impact_lines(unknown))["Downstream"].startswith("unknown")
+
+
+def test_only_what_was_measured_is_kept_when_a_plan_is_built_anew():
+    impact = {"records": {"a": 1}, "total": 1, "bytes_total": 7, "downstream": NOBODY}
+    assert measured(impact) == {"bytes_total": 7, "downstream": NOBODY}
