@@ -57,6 +57,8 @@ class CrashingEffects(LiveEffects):
     NAMES = (
         *("command", "alter_offsets", "delete_offsets", "copy_tree", "move", "make_like"),
         *("remove_tree", "write_record", "create_topic", "delete_topic"),
+        *("configure_topic", "empty_topic", "park", "unpark"),
+        *("copy_beside", "remove_beside", "make_checkpoint", "drop_draft"),
     )
 
     def status(self, pipeline):

@@ -6,18 +6,20 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, TopicCollection, TopicPartition
 from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     NewTopic,
+    OffsetSpec,
 )
 
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_errors import MISSING, gather, translate
 from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart
+from headgate.model.cluster import Topic
 from headgate.plan.world import TopicShape
 
 # How long Kafka may take until all brokers know of a topic's beginning or end.
@@ -70,15 +72,26 @@ def _shape(description: Any, config: Mapping[str, Any]) -> TopicShape:
     )
 
 
-def known_configs(kafka: Kafka, name: str) -> frozenset[str]:
-    """Return the names of all settings that this cluster's topics have."""
+def topics_in_transaction(kafka: Kafka, topics: Mapping[str, Topic]) -> tuple[str, ...]:
+    """Return the topics whose last offsets wait for a transaction's end, sorted."""
+    parts = [TopicPartition(t.name, p.number) for t in topics.values() for p in t.partitions]
+    if not parts:
+        return ()
+    stable = _ends(kafka, parts, IsolationLevel.READ_COMMITTED)
+    ends = _ends(kafka, parts, IsolationLevel.READ_UNCOMMITTED)
+    return tuple(sorted({topic for (topic, n), end in ends.items() if stable[topic, n] < end}))
+
+
+def _ends(kafka: Kafka, parts: list[Any], level: Any) -> dict[TopicPart, int]:
     deadline = kafka.deadline()
-    resource = ConfigResource(ConfigResource.Type.TOPIC, name)
-    futures = kafka.admin.describe_configs([resource], request_timeout=deadline.left)
-    found, failed = gather({r.name: f for r, f in futures.items()}, deadline)
+    request = {part: OffsetSpec.latest() for part in parts}
+    futures = kafka.admin.list_offsets(
+        request, isolation_level=level, request_timeout=deadline.left
+    )
+    found, failed = gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
     for error in failed.values():
         raise translate(error, kafka.bootstrap)
-    return frozenset(found[name])
+    return {part: result.offset for part, result in found.items()}
 
 
 def create_topic(kafka: Kafka, shape: TopicShape) -> None:
@@ -135,6 +148,15 @@ def alter_configs(kafka: Kafka, name: str, configs: Mapping[str, str | None]) ->
     _, failed = gather({r.name: f for r, f in futures.items()}, deadline)
     for error in failed.values():
         raise StepError(f"settings of topic {name} could not be changed: {error.str()}")
+
+
+def wait_for_configs(kafka: Kafka, name: str, configs: Mapping[str, str]) -> None:
+    """Return once the brokers tell these settings of the topic's own; StepError in the end."""
+    deadline = time.monotonic() + KNOWN_SECONDS
+    while read_shapes(kafka, [name])[name].configs != configs:
+        if time.monotonic() > deadline:
+            raise StepError(f"settings of topic {name} are not known {KNOWN_SECONDS:.0f} s later")
+        time.sleep(_PAUSE)
 
 
 def _entry(key: str, value: str | None) -> ConfigEntry:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ _READ_ONLY = {
     "auto.offset.reset": "error",
     "allow.auto.create.topics": False,
     "isolation.level": "read_committed",
+    # A record may be as large as its topic allows.
+    "receive.message.max.bytes": 2_000_000_000,
     "log_level": 0,
 }
 
@@ -66,14 +69,10 @@ def read_records(
     No group is joined and nothing committed. RefusedError where they are more than `most_bytes`,
     UnreachableError where nothing came for 30 s.
     """
-    left = {part: end for part, (begin, end) in ranges.items() if begin < end}
     found: list[Record] = []
-    if not left:
-        return found
-    consumer, size = _consumer(bootstrap, config), 0
-    try:
-        consumer.assign([TopicPartition(*part, ranges[part][0]) for part in left])
-        for record in _polled(consumer, bootstrap, left):
+    size = 0
+    with closing(each_record(bootstrap, config, ranges)) as records:
+        for record in records:
             found.append(record)
             size += record.size
             if size > most_bytes:
@@ -82,9 +81,26 @@ def read_records(
                     " them in memory, so bound it by --max-records, or leave the cluster out by"
                     " --offline"
                 )
+    return found
+
+
+def each_record(
+    bootstrap: str, config: Mapping[str, str], ranges: Mapping[TopicPart, tuple[int, int]]
+) -> Generator[Record]:
+    """Yield all records from (inclusive) to (exclusive) of each partition, in its order.
+
+    No group is joined and nothing committed; records of aborted transactions are left out.
+    UnreachableError where nothing came for 30 s.
+    """
+    left = {part: end for part, (begin, end) in ranges.items() if begin < end}
+    if not left:
+        return
+    consumer = _consumer(bootstrap, config)
+    try:
+        consumer.assign([TopicPartition(*part, ranges[part][0]) for part in left])
+        yield from _polled(consumer, bootstrap, left)
     finally:
         consumer.close()
-    return found
 
 
 def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterator[Record]:

@@ -1,12 +1,16 @@
-"""What plans and runs ask of topics as things to be made, and do to them."""
+"""What plans and runs ask of topics as things to be made, emptied and copied, and do to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from headgate.errors import HeadgateError
 from headgate.gateway import kafka_topic_changes as changes
+from headgate.gateway import record_copy
 from headgate.gateway.world_kafka import KafkaWorld
-from headgate.plan.world import TopicShape
+from headgate.plan.world import Digest, Span, TopicShape
+
+_LOOK_EVERY = 1000
 
 
 class TopicWorld(KafkaWorld):
@@ -19,16 +23,39 @@ class TopicWorld(KafkaWorld):
     def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
         found: dict[str, dict[str, bool]] = {name: {} for name in names}
-        for group in self.kafka.groups():
+        for group in self.kafka.groups() if found else ():
             for topic in {o.topic for o in group.offsets} & found.keys():
                 found[topic][group.id] = False
             for topic in {t for m in group.members or () for t, _ in m.assignment} & found.keys():
                 found[topic][group.id] = True
         return found
 
+    def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the topics on which a transaction is open."""
+        return changes.topics_in_transaction(self.kafka, self.topics(names))
+
+    def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
+        """Return each topic's size on disk (one replica), None where that can't be told."""
+        wanted = list(names)
+        try:
+            sizes = self.kafka.java.log_sizes() if self.kafka.java and wanted else None
+        except HeadgateError:
+            sizes = None
+        if sizes is None:
+            return dict.fromkeys(wanted)
+        return {n: sum(size for (t, _), size in sizes.items() if t == n) for n in wanted}
+
 
 class TopicEffects(TopicWorld):
     """What steps change in topics."""
+
+    def progress(self, done: int, total: int | None, unit: str) -> None:
+        """Tell how far the step is."""
+        raise NotImplementedError
+
+    def pause(self, seconds: float) -> None:
+        """Wait; a cancelled run stops here."""
+        raise NotImplementedError
 
     def create_topic(self, shape: TopicShape) -> None:
         """Make a topic of this shape."""
@@ -37,3 +64,53 @@ class TopicEffects(TopicWorld):
     def delete_topic(self, shape: TopicShape) -> None:
         """Delete the topic that has this id, and wait until it is gone."""
         changes.delete_topic(self.kafka, shape.name, shape.id)
+
+    def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
+        """Give the topic these settings of its own, and no others."""
+        shape = self.shapes([name])[name]
+        gone: dict[str, str | None] = dict.fromkeys(shape.configs.keys() - configs.keys())
+        changed = {k: v for k, v in configs.items() if shape.configs.get(k) != v}
+        changes.alter_configs(self.kafka, name, {**gone, **changed})
+        changes.wait_for_configs(self.kafka, name, configs)
+
+    def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
+        """Delete the records before an offset of each partition."""
+        changes.delete_records(self.kafka, before)
+
+    def park(self, spans: Iterable[Span], to: str) -> None:
+        """Copy records to the same partitions of the topic `to`, as they are."""
+        wanted = list(spans)
+        record_copy.park(self.kafka, wanted, to, self._watch(_count(wanted)))
+
+    def missing_of_parked(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+        """Return the partitions that hold records behind the last one that was parked."""
+        return record_copy.missing(self.kafka, spans, to)
+
+    def prove_parked(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where the copy is not exact."""
+        return record_copy.prove_parked(self.kafka, spans, to, self._watch(None))
+
+    def unpark(self, parking: str, to: str) -> None:
+        """Copy parked records back to an empty topic without the header."""
+        record_copy.unpark(self.kafka, parking, to, self._watch(None))
+
+    def prove_unparked(self, parking: str, to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where `to` holds others."""
+        return record_copy.prove_unparked(self.kafka, parking, to, self._watch(None))
+
+    def _watch(self, total: int | None) -> Callable[[int], None]:
+        """Count records; now and then tell how many, and let a cancelled run stop."""
+        done = 0
+
+        def watch(more: int) -> None:
+            nonlocal done
+            done += more
+            if done % _LOOK_EVERY == 0:
+                self.progress(done, total, "records")
+                self.pause(0)
+
+        return watch
+
+
+def _count(spans: Iterable[Span]) -> int:
+    return sum(span.end - span.begin for span in spans)

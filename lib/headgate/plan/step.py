@@ -22,7 +22,10 @@ class Step(Protocol):
 
     action: ClassVar[str]
     symbol: ClassVar[str]
-    undoable: ClassVar[bool]
+
+    @property
+    def undoable(self) -> bool:
+        """Whether `undo` brings back what was."""
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -50,6 +53,15 @@ class Step(Protocol):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Return the steps that put back what was; none where nothing needs to be put back."""
+
+    def facts(self, world: World) -> dict[str, Any]:
+        """Return what must still hold when an undo that has this step begins."""
+
+    def refusals(self, world: World) -> tuple[str, ...]:
+        """Return why an undo that has this step can't begin now."""
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Return what an undo that has this step doesn't bring back, or loses."""
 
 
 def check_command(world: World, pipeline: str, word: str, planned: str | None) -> None:

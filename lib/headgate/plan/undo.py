@@ -11,7 +11,7 @@ from headgate.plan.execute import Record
 from headgate.plan.plan import UNDO, Plan
 from headgate.plan.scenarios.common import topic_facts
 from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import RestoreCheckpoint, RestoreOffsets
+from headgate.plan.steps import RestoreCheckpoint, RestoreOffsets, RestoreTopics
 from headgate.plan.steps.offsets import committed, replace_was
 from headgate.plan.steps.process import StopPipeline, rebind
 from headgate.plan.world import World
@@ -69,13 +69,14 @@ def _stop_first(steps: list[Step], commands: Commands) -> list[tuple[None, Step]
     for step in steps:
         if isinstance(step, StopPipeline):
             break
-        if isinstance(step, RestoreCheckpoint):
+        if isinstance(step, RestoreCheckpoint | RestoreTopics) and step.pipeline is not None:
             stop = StopPipeline(
                 pipeline=step.pipeline,
                 command=commands.stop,
                 start=commands.start,
                 has_status=commands.status is not None,
-                checkpoint=step.checkpoint,
+                checkpoint=step.checkpoint if isinstance(step, RestoreCheckpoint) else None,
+                group=step.group if isinstance(step, RestoreTopics) else None,
             )
             return [(None, stop)]
     return []
@@ -100,6 +101,7 @@ def _shown(step: Step, world: World) -> Step:
 def _preconditions(past: Past, steps: tuple[Step, ...], world: World) -> dict[str, Any]:
     facts: dict[str, Any] = {"run": past.run}
     for step in steps:
+        facts |= step.facts(world)
         if isinstance(step, RestoreOffsets):
             facts["cluster_id"] = world.cluster_id()
             facts["group"] = {"id": step.group, "type": step.group_type}
@@ -126,6 +128,7 @@ def _refusals(
         found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
     stops = any(isinstance(s, StopPipeline) and s.command for s in steps)
     for step in steps:
+        found += step.refusals(world)
         if isinstance(step, RestoreOffsets):
             found += _offset_refusals(step, facts["topics"], world, stops=stops)
     return found
@@ -147,8 +150,9 @@ def _offset_refusals(
 
 
 def _risks(steps: tuple[Step, ...], world: World) -> list[str]:
-    risks = []
+    risks: list[str] = []
     for step in steps:
+        risks += step.risks(world)
         if isinstance(step, RestoreOffsets):
             risks += _expired(step, world)
             risks.append("what the group did with records since the run is not taken back")

@@ -20,7 +20,6 @@ class StepBase:
 
     action: ClassVar[str]
     symbol: ClassVar[str]
-    undoable: ClassVar[bool]
     moving: ClassVar[frozenset[str]] = frozenset()
 
     def details(self) -> dict[str, Any]:
@@ -45,4 +44,16 @@ class StepBase:
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Nothing is put back."""
+        return ()
+
+    def facts(self, world: World) -> dict[str, Any]:
+        """Nothing must hold."""
+        return {}
+
+    def refusals(self, world: World) -> tuple[str, ...]:
+        """Nothing is in the way."""
+        return ()
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Nothing is lost."""
         return ()

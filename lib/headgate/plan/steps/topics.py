@@ -1,19 +1,19 @@
-"""Delete topics, and make them anew as they were."""
+"""Delete topics, make them anew as they were, and give them settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.parked import filling, parking_name, spans_of
+from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
+from headgate.plan.words import named as named
 from headgate.plan.world import Effects, TopicShape, World
-
-# Of many topics only the first are named in a sentence.
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,8 @@ class DeleteTopics(StepBase):
     `topics` maps a name to its `id`, number of `partitions`, `replication` factor and own
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
     where `pipeline` is given its status command must say that it is stopped. `group` may have
-    offsets of the topics, nobody else may have a member on them.
+    offsets of the topics, nobody else may have a member on them. With `parked` an earlier step of
+    the run parked their records, and the undo puts them back.
     """
 
     action: ClassVar[str] = "delete_topics"
@@ -33,6 +34,7 @@ class DeleteTopics(StepBase):
     pipeline: str | None = None
     group: str | None = None
     group_type: str | None = None
+    parked: bool = False
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -54,7 +56,11 @@ class DeleteTopics(StepBase):
     def bind(self, effects: Effects) -> Was:
         """Read the settings that the topics have now."""
         shapes = effects.shapes(self.topics)
-        return {"shapes": [asdict(shapes[name]) for name in sorted(self.topics)]}
+        parking = {name: parking_name(effects.run, name) for name in self.topics}
+        return {
+            "shapes": [asdict(shapes[name]) for name in sorted(self.topics)],
+            "parking": parking if self.parked else {},
+        }
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether all of them are gone."""
@@ -62,11 +68,15 @@ class DeleteTopics(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Delete those that are there; one made anew since is another topic and refused."""
-        for shape in shapes_of(was):
+        shapes = shapes_of(was)
+        for count, shape in enumerate(shapes):
             effects.pause(0)
+            effects.progress(count, len(shapes), "topics")
             # An orchestrator may bring the application back between two of them.
             if self.group is not None:
                 check_gone_or_inactive(effects, self.group, self.group_type, again=True)
+            if shape.name in was["parking"]:
+                check_all_parked(effects, shape.name, was["parking"][shape.name])
             effects.delete_topic(shape)
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -75,12 +85,16 @@ class DeleteTopics(StepBase):
             raise StepError(f"made anew right after it was deleted: {named(left)}: who uses it?")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Make them anew with partitions, replication and settings; the records are gone."""
-        shapes = tuple(asdict(s) for s in shapes_of(was))
-        back = RestoreTopics(
-            shapes=shapes, pipeline=self.pipeline, group=self.group, group_type=self.group_type
-        )
-        return (back,)
+        """Make them anew with partitions, replication and settings, and with what was parked."""
+        shapes, parking = shapes_of(was), dict(was["parking"])
+        whose = {"pipeline": self.pipeline, "group": self.group, "group_type": self.group_type}
+        fill = [replace(s, configs=filling(s.configs)) if s.name in parking else s for s in shapes]
+        back = RestoreTopics(shapes=tuple(asdict(s) for s in fill), parked=bool(parking), **whose)
+        if not parking:
+            return (back,)
+        configs = {s.name: s.configs for s in shapes if s.name in parking}
+        refill = RefillTopics(parking=parking, pipeline=self.pipeline)
+        return (back, refill, ConfigureTopics(configs=configs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +103,8 @@ class RestoreTopics(StepBase):
 
     One that exists and is another topic than the deleted one was made since, by the application
     that started: it is deleted first, with what it holds. The topic that was never deleted stays.
+    Those whose records were `parked` are made to take records of any time and size, until they
+    have been put back.
     """
 
     action: ClassVar[str] = "restore_topics"
@@ -98,11 +114,30 @@ class RestoreTopics(StepBase):
     pipeline: str | None = None
     group: str | None = None
     group_type: str | None = None
+    parked: bool = False
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        names = [shape["name"] for shape in self.shapes]
-        return f"make {len(names)} deleted topic(s) anew, with their settings: {named(names)}"
+        return f"make {len(self.shapes)} deleted topic(s) anew: {named(self._names)}"
+
+    @property
+    def _names(self) -> list[str]:
+        return [shape["name"] for shape in self.shapes]
+
+    def facts(self, world: World) -> dict[str, Any]:
+        """The cluster must be the same one."""
+        return {"cluster_id": world.cluster_id()}
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Say what doesn't come back, and what goes."""
+        ids = {s["name"]: s["id"] for s in self.shapes}
+        since = [name for name, found in world.shapes(ids).items() if found.id != ids[name]]
+        risks = []
+        if since:
+            risks.append(f"made since, and deleted with what they hold: {named(since)}")
+        if not self.parked:
+            risks.append(f"the records of {named(self._names)} don't come back: none were parked")
+        return tuple(risks)
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads one that would be replaced."""
@@ -110,15 +145,14 @@ class RestoreTopics(StepBase):
             prove_stopped(world, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(world, self.group, self.group_type, again=True)
-        check_unread(world, [s["name"] for s in self.shapes], but=self.group)
+        check_unread(world, self._names, but=self.group)
 
     def bind(self, effects: Effects) -> Was:
         """Find out which were made since, by their ids."""
-        wanted = {s["name"]: s for s in self.shapes}
-        now = effects.shapes(wanted)
-        kept = sorted(name for name, found in now.items() if found.id == wanted[name]["id"])
-        since = [asdict(found) for name, found in sorted(now.items()) if name not in kept]
-        return {"kept": kept, "since": since}
+        ids = {s["name"]: s["id"] for s in self.shapes}
+        now = effects.shapes(ids)
+        since = [asdict(found) for name, found in sorted(now.items()) if found.id != ids[name]]
+        return {"since": since}
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether each is there, and none is one that was made since."""
@@ -135,14 +169,14 @@ class RestoreTopics(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where a topic is missing, or has not what it had."""
-        now = effects.shapes(s["name"] for s in self.shapes)
+        now = effects.shapes(self._names)
         wrong = [s["name"] for s in self.shapes if not _is_like(now.get(s["name"]), s)]
         if wrong:
             raise StepError(f"not made anew as they were: {named(wrong)}")
 
     def _missing(self, effects: Effects, was: Was) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
-        now = effects.shapes(s["name"] for s in self.shapes)
+        now = effects.shapes(self._names)
         there = {name for name, found in now.items() if found.id not in since}
         return [TopicShape(**s) for s in self.shapes if s["name"] not in there]
 
@@ -158,13 +192,6 @@ def topic_shapes(shapes: Mapping[str, TopicShape]) -> dict[str, dict[str, Any]]:
 def shapes_of(was: Was) -> tuple[TopicShape, ...]:
     """Read the shapes back from the journal."""
     return tuple(TopicShape(**s) for s in was["shapes"])
-
-
-def named(names: Iterable[str]) -> str:
-    """Return the first names, and how many more there are."""
-    ordered = sorted(names)
-    more = len(ordered) - _SHOWN
-    return ", ".join(ordered[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_gone_or_inactive(
@@ -187,6 +214,14 @@ def check_unread(world: World, topics: Iterable[str], *, but: str | None = None)
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
             raise RefusedError(f"{topic} is being read by {named(active)}: stop it first")
+
+
+def check_all_parked(effects: Effects, topic: str, parking: str) -> None:
+    """Refuse where the topic holds records that came after the last parked one."""
+    if effects.topics_in_transaction([topic]):
+        raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
+    if since := effects.missing_of_parked(spans_of(effects.topics([topic])), parking):
+        raise RefusedError(f"records came since they were parked: {named(since)}: what writes?")
 
 
 def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:

@@ -1,0 +1,300 @@
+"""Copy records from topic to topic as they are, go on after a crash, and prove the copy.
+
+A copy keeps partition, key, value, headers, timestamp and order. Offsets are the new topic's own.
+Only what a reader of committed records sees is copied. A parked record has one header more, which
+tells where it was: a copy that was broken off goes on behind the last one, also where the source
+was compacted meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+
+from headgate.errors import ConfigError, StepError
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_errors import kafka_error
+from headgate.gateway.topic_records import Record, each_record
+from headgate.plan.world import Digest, Span
+
+# The last header of a parked record: topic, partition and offset that it had.
+WHERE = "headgate.parked.from"
+_LOOK_EVERY = 1000
+_SILENT_S = 120.0
+_WRITER = {
+    "enable.idempotence": True,
+    # A record that the broker refuses ends the copy: no later one may stand in its place.
+    "enable.gapless.guarantee": True,
+    "message.max.bytes": 1_000_000_000,
+    "compression.type": "lz4",
+    "linger.ms": 5,
+    "log_level": 0,
+}
+Watch = Callable[[int], None]
+
+
+def _no_watch(_done: int) -> None:
+    """Nobody looks on."""
+
+
+@dataclass
+class _Sum:
+    """A digest in the making."""
+
+    records: int = 0
+    bytes: int = 0
+    sha: Any = field(default_factory=hashlib.sha256)
+
+    def add(self, record: Record) -> None:
+        self.records += 1
+        self.bytes += record.size
+        for part in _parts(record):
+            length = -1 if part is None else len(part)
+            self.sha.update(struct.pack(">q", length))
+            self.sha.update(part or b"")
+
+    @property
+    def digest(self) -> Digest:
+        return Digest(records=self.records, bytes=self.bytes, hash=self.sha.hexdigest())
+
+
+def _parts(record: Record) -> Iterator[bytes | None]:
+    yield str(record.timestamp).encode()
+    yield record.key
+    yield record.value
+    yield str(len(record.headers)).encode()
+    for key, value in record.headers:
+        yield key.encode()
+        yield value
+
+
+def park(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch) -> None:
+    """Copy the records of the spans to the same partitions of `to`, behind what is there.
+
+    StepError where `to` holds something that is no copy, and where a record can't be written.
+    """
+    last = _last_parked(kafka, to)
+    begins = {s: max(s.begin, last.get(s.partition, -1) + 1) for s in spans}
+    ranges = {(s.topic, s.partition): (begin, s.end) for s, begin in begins.items()}
+    _write(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
+
+
+def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+    """Return the partitions that hold a record behind the last one that was parked."""
+    last = _last_parked(kafka, to)
+    ranges = {
+        (s.topic, s.partition): (max(s.begin, last.get(s.partition, -1) + 1), s.end) for s in spans
+    }
+    found = {f"{r.topic}[{r.partition}]" for r in _each(kafka, ranges)}
+    return tuple(sorted(found))
+
+
+def prove_parked(
+    kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch
+) -> dict[int, Digest]:
+    """Compare each partition with its copy, in step; StepError names the first that differs.
+
+    The copy may hold what has left the source since, by compaction or retention; never the other
+    way round.
+    """
+    copied = _ranges(kafka, to)
+    found: dict[int, Digest] = {}
+    for span in spans:
+        source = _each(kafka, {(span.topic, span.partition): (span.begin, span.end)})
+        part = (to, span.partition)
+        copies = (_unmarked(r) for r in _each(kafka, {part: copied[part]}))
+        found[span.partition] = _prove_copy(source, copies, watch)
+    return found
+
+
+def _prove_copy(
+    source: Iterable[Record], copies: Iterator[Record], watch: Watch = _no_watch
+) -> Digest:
+    total, at = _Sum(), -1
+    for wanted in source:
+        for copy in copies:
+            _check_order(copy, at)
+            at = copy.offset
+            total.add(copy)
+            watch(1)
+            if copy.offset >= wanted.offset:
+                break
+        else:
+            raise StepError(f"{_name(wanted)} was not copied")
+        if copy != wanted:
+            raise StepError(f"the copy of {_name(wanted)} differs from it")
+    for copy in copies:
+        _check_order(copy, at)
+        at = copy.offset
+        total.add(copy)
+    return total.digest
+
+
+def _check_order(copy: Record, before: int) -> None:
+    if copy.offset <= before:
+        raise StepError(f"{_name(copy)} was copied twice, or out of its order")
+
+
+def unpark(kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch) -> None:
+    """Copy parked records back to `to`, behind those that an earlier try copied.
+
+    StepError where `to` holds something else.
+    """
+    there = _ranges(kafka, to)
+    for (_, number), records in _parked(kafka, parking, to):
+        begin, end = there[to, number]
+        if begin < end:
+            found = _each(kafka, {(to, number): (begin, end)})
+            _compare(found, islice(records, end - begin), watch)
+        _write(kafka, records, watch)
+
+
+def prove_unparked(
+    kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch
+) -> dict[int, Digest]:
+    """Compare each partition with what was parked of it; StepError names the first difference."""
+    there = _ranges(kafka, to)
+    return {
+        number: _compare(_each(kafka, {(to, number): there[to, number]}), records, watch)
+        for (_, number), records in _parked(kafka, parking, to)
+    }
+
+
+def _parked(
+    kafka: Kafka, parking: str, to: str
+) -> Iterator[tuple[tuple[str, int], Iterator[Record]]]:
+    """Yield each partition of the parking topic with its records, as they go to `to`."""
+    for part, parked in _ranges(kafka, parking).items():
+        yield part, (_unmarked(r, to) for r in _each(kafka, {part: parked}))
+
+
+def _compare(found: Iterable[Record], parked: Iterable[Record], watch: Watch) -> Digest:
+    total = _Sum()
+    for one, other in zip_longest(found, parked):
+        if one is None:
+            raise StepError(f"{_name(other)} was not put back")
+        if other is None or replace(one, offset=0) != replace(other, offset=0):
+            raise StepError(f"{_name(one)} is not what was parked")
+        total.add(one)
+        watch(1)
+    return total.digest
+
+
+def _ranges(kafka: Kafka, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
+    found = kafka.topics([topic]).get(topic)
+    if found is None:
+        raise StepError(f"topic {topic} does not exist")
+    return {(topic, p.number): (p.begin or 0, p.end or 0) for p in found.partitions}
+
+
+def _last_parked(kafka: Kafka, to: str) -> dict[int, int]:
+    """Return by partition the offset, in the source, of the last record that was copied."""
+    ends = {
+        part: (end - 1, end) for part, (begin, end) in _ranges(kafka, to).items() if begin < end
+    }
+    return {r.partition: _unmarked(r).offset for r in _each(kafka, ends)}
+
+
+def _each(kafka: Kafka, ranges: Mapping[tuple[str, int], tuple[int, int]]) -> Iterator[Record]:
+    with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
+        yield from records
+
+
+def _marked(record: Record, to: str) -> Record:
+    where = f"{record.topic} {record.partition} {record.offset}".encode()
+    return replace(record, topic=to, headers=(*record.headers, (WHERE, where)))
+
+
+def _unmarked(record: Record, to: str | None = None) -> Record:
+    """Return the record as it was, with its offset; its topic is `to` where that is given."""
+    key, value = record.headers[-1] if record.headers else ("", None)
+    if key != WHERE or value is None:
+        raise StepError(f"{_name(record)} is no parked record: something else wrote it")
+    topic, partition, offset = value.decode().split(" ")
+    return replace(
+        record,
+        topic=to or topic,
+        partition=int(partition),
+        offset=int(offset),
+        headers=record.headers[:-1],
+    )
+
+
+def _name(record: Record) -> str:
+    return f"record {record.offset} of {record.topic}[{record.partition}]"
+
+
+def _write(kafka: Kafka, records: Iterable[Record], watch: Watch) -> None:
+    """Write in order, without gaps: the first record that the broker refuses ends it."""
+    failed: list[str] = []
+
+    def delivered(error: Any, _: Any) -> None:
+        if error is not None:
+            failed.append(error.str())
+
+    producer = _producer(kafka)
+    try:
+        for count, record in enumerate(records):
+            _check(record)
+            _produce(producer, record, delivered)
+            if failed or not count % _LOOK_EVERY:
+                _raise(failed)
+            watch(1)
+        left = producer.flush(_SILENT_S)
+    except BaseException:
+        # A cancelled run leaves nothing on the way that could arrive later.
+        producer.purge(in_flight=False)
+        producer.flush(_SILENT_S)
+        raise
+    _raise(failed or (["no answer"] if left else []))
+
+
+def _raise(failed: list[str]) -> None:
+    if failed:
+        raise StepError(f"records could not be copied: {failed[0]}")
+
+
+def _check(record: Record) -> None:
+    if record.timestamp == 0:
+        raise StepError(
+            f"{_name(record)} has the timestamp 0, which the client can't write: it would get the"
+            " time of now"
+        )
+
+
+def _producer(kafka: Kafka) -> Any:
+    try:
+        return Producer({**kafka.config, **_WRITER, "bootstrap.servers": kafka.bootstrap})
+    except KafkaException as error:
+        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+
+
+def _produce(producer: Any, record: Record, delivered: Any) -> None:
+    at = -1 if record.timestamp is None else record.timestamp
+    while True:
+        try:
+            producer.produce(
+                record.topic,
+                key=record.key,
+                value=record.value,
+                partition=record.partition,
+                headers=list(record.headers),
+                timestamp=at,
+                on_delivery=delivered,
+            )
+        except BufferError:
+            producer.poll(0.5)
+            continue
+        except KafkaException as error:
+            raise StepError(
+                f"{_name(record)} could not be copied: {kafka_error(error).str()}"
+            ) from None
+        producer.poll(0)
+        return

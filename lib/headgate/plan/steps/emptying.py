@@ -1,0 +1,99 @@
+"""Empty output topics, so that a run from scratch writes into nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.parked import filling, parking_name
+from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
+from headgate.plan.steps.topics import check_all_parked
+from headgate.plan.words import named
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyTopics(StepBase):
+    """Delete all records of topics that are there when the pipeline has stopped.
+
+    The topics stay, with their offsets and settings: what is written next goes on behind. With
+    `parked` an earlier step of the run parked the records, and the undo puts them back; without,
+    they are gone.
+    """
+
+    action: ClassVar[str] = "empty_topics"
+    symbol: ClassVar[str] = "-"
+    topics: dict[str, dict[str, Any]]
+    pipeline: str | None = None
+    parked: bool = False
+
+    @property
+    def undoable(self) -> bool:
+        """Whether the records were parked."""
+        return self.parked
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"delete all records of {named(self.topics)}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs or a topic is not the planned one."""
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
+        check_topics(world, self.topics)
+
+    def bind(self, effects: Effects) -> Was:
+        """Read up to where the topics go now, and their settings."""
+        shapes = effects.shapes(self.topics)
+        return {
+            "before": {
+                name: {str(p.number): p.end for p in topic.partitions if p.end != p.begin}
+                for name, topic in effects.topics(self.topics).items()
+            },
+            "configs": {name: shapes[name].configs for name in sorted(self.topics)},
+            "parking": {n: parking_name(effects.run, n) for n in self.topics if self.parked},
+        }
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether all that was there is gone."""
+        return not self._left(effects, was)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Delete up to the offsets that were bound."""
+        left = self._left(effects, was)
+        for name in sorted({topic for topic, _ in left} & was["parking"].keys()):
+            check_all_parked(effects, name, was["parking"][name])
+        effects.empty_topic(left)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where something of it is left."""
+        if left := self._left(effects, was):
+            raise StepError(f"not emptied: {named(f'{t}[{p}]' for t, p in left)}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the parked records back in place of what was written since."""
+        parking = dict(was["parking"])
+        if not parking:
+            return ()
+        return (
+            ConfigureTopics(configs={n: filling(was["configs"][n]) for n in parking}),
+            RefillTopics(parking=parking, pipeline=self.pipeline),
+            ConfigureTopics(configs={n: was["configs"][n] for n in parking}),
+        )
+
+    def _left(self, world: World, was: Was) -> dict[tuple[str, int], int]:
+        begins = {
+            (t.name, p.number): p.begin or 0
+            for t in world.topics(self.topics).values()
+            for p in t.partitions
+        }
+        return {
+            (name, int(number)): end
+            for name, ends in was["before"].items()
+            for number, end in ends.items()
+            if begins.get((name, int(number)), 0) < end
+        }

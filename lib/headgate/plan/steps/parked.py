@@ -1,0 +1,193 @@
+"""Copy records to a parking topic before they are deleted or stepped over."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, RunCancelledError, StepError
+from headgate.model.cluster import Topic
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.steps.base import StepBase
+from headgate.plan.words import named
+from headgate.plan.world import Digest, Effects, Span, TopicShape, World
+
+_LONGEST = str(2**63 - 1)
+# Old, late and large records are taken as they are, and nothing is removed by age or by key.
+_KEEP_ALL = {
+    "cleanup.policy": "delete",
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+    "message.timestamp.type": "CreateTime",
+    "message.timestamp.before.max.ms": _LONGEST,
+    "message.timestamp.after.max.ms": _LONGEST,
+    "max.message.bytes": str(2**31 - 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkRecords(StepBase):
+    """Copy records to a parking topic of this run, one for each topic.
+
+    Partition, key, value, headers, timestamp and order are kept; the offset that a record had
+    stands in its last header. `topics` maps a name to its shape (see `topic_shapes`). Of topics
+    that are in `only` just those offsets are parked, of others everything. `sizes` are the
+    records (at most) and bytes on disk by topic, as far as they were known.
+    A parking topic keeps its records until it is deleted: an undo of the run does that, once they
+    are back.
+    """
+
+    action: ClassVar[str] = "park_records"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"sizes"})
+    topics: dict[str, dict[str, Any]]
+    only: tuple[Span, ...] = ()
+    pipeline: str | None = None
+    sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        if self.only:
+            parts = named(f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only)
+            return f"copy to a parking topic: {parts}"
+        count = sum(size["records"] for size in self.sizes.values())
+        sizes = [size["bytes"] for size in self.sizes.values()]
+        known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
+        return f"copy {named(self.topics)} to parking topics: {count} record(s) at most{known}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
+        check_topics(world, self.topics)
+        if open_on := world.topics_in_transaction(self.topics):
+            raise RefusedError(
+                f"a transaction is open on {named(open_on)}: its records can't be read yet;"
+                " wait for its end"
+            )
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide what is parked, and where."""
+        spans = self.only or spans_of(effects.topics(self.topics))
+        return {
+            "spans": [asdict(span) for span in spans],
+            "parking": {name: parking_name(effects.run, name) for name in self.topics},
+        }
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: `apply` goes on behind what is parked already."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Make the parking topics that are missing, and copy what is missing."""
+        there = effects.shapes(was["parking"].values())
+        for name, parking in sorted(was["parking"].items()):
+            if parking not in there:
+                effects.create_topic(self._shape(name, parking))
+            effects.park(_spans(was, name), parking)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Compare record by record; a copy that is not exact is dropped, and nothing else done."""
+        for name, parking in sorted(was["parking"].items()):
+            try:
+                digests = effects.prove_parked(_spans(was, name), parking)
+            except RunCancelledError:
+                raise
+            except StepError:
+                # A try that goes on from here begins with an empty one.
+                effects.delete_topic(effects.shapes([parking])[parking])
+                raise
+            effects.note(f"{name} is parked in {parking}: {_shown(digests)}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Drop the parking topics, once the records are back."""
+        return (DropParking(topics=dict(was["parking"])),)
+
+    def _shape(self, name: str, parking: str) -> TopicShape:
+        like = self.topics[name]
+        return TopicShape(
+            name=parking,
+            id="",
+            partitions=like["partitions"],
+            replication=like["replication"],
+            configs=dict(_KEEP_ALL),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropParking(StepBase):
+    """Delete the parking topics of a run; `topics` maps what was parked to where."""
+
+    action: ClassVar[str] = "drop_parking"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    topics: dict[str, str]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"delete the parking topic(s) {named(self.topics.values())} of {named(self.topics)}"
+
+    def bind(self, effects: Effects) -> Was:
+        """Read which are there."""
+        return {"shapes": [asdict(s) for s in effects.shapes(self.topics.values()).values()]}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether they are gone."""
+        return not effects.shapes(self.topics.values())
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Delete those that are left."""
+        for shape in was["shapes"]:
+            effects.delete_topic(TopicShape(**shape))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where one is left."""
+        if left := effects.shapes(self.topics.values()):
+            raise StepError(f"{named(left)} could not be deleted")
+
+
+def parking_name(run: str, topic: str) -> str:
+    """Return the name of a topic's parking topic in a run.
+
+    The topic's own name is not in it: a consumer that subscribes to a pattern would read it, and
+    one that ends in `-changelog` would pass for an internal topic.
+    """
+    return f"headgate-parked-{run}-{hashlib.sha256(topic.encode()).hexdigest()[:8]}"
+
+
+def filling(configs: Mapping[str, str]) -> dict[str, str]:
+    """Return settings under which a topic takes parked records as they are, and keeps them."""
+    return {**configs, **_KEEP_ALL}
+
+
+def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
+    """Return all that the topics hold, by partition."""
+    return tuple(
+        Span(topic=name, partition=p.number, begin=p.begin or 0, end=p.end or 0)
+        for name, topic in sorted(topics.items())
+        for p in topic.partitions
+    )
+
+
+def sizes_of(world: World, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
+    """Return how much would be parked, by topic: `records` at most, and `bytes` on disk."""
+    disk = world.topic_bytes(topics)
+    return {
+        name: {"records": topic.records or 0, "bytes": disk[name]}
+        for name, topic in sorted(topics.items())
+    }
+
+
+def _spans(was: Was, topic: str) -> tuple[Span, ...]:
+    return tuple(Span(**s) for s in was["spans"] if s["topic"] == topic)
+
+
+def _shown(digests: Mapping[int, Digest]) -> str:
+    found: Iterable[Digest] = digests.values()
+    count, size = sum(d.records for d in found), sum(d.bytes for d in digests.values())
+    hashes = ", ".join(f"{n}: {d.hash[:12]}" for n, d in sorted(digests.items()) if d.records)
+    return f"{count} record(s), {size} bytes" + (f" ({hashes})" if hashes else "")
