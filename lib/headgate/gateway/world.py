@@ -14,6 +14,7 @@ from headgate.gateway.world_repair import RepairEffects, RepairWorld
 from headgate.gateway.world_rewind import RewindEffects, RewindWorld
 from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
+from headgate.gateway.world_verdicts import VerdictWorld
 from headgate.model.registry import Registry
 
 
@@ -27,6 +28,7 @@ class LiveWorld(
     CommandWorld,
     ToldWorld,
     RepairWorld,
+    VerdictWorld,
 ):
     """Answers from the systems that the registry names; see `plan.world.World`."""
 

@@ -1,8 +1,9 @@
-"""HTTP calls that stop, start and ask for a pipeline, as `headgate.toml` declares them.
+"""Commands that are no shell commands: HTTP calls, a person, the driver that is watched.
 
-Texts are templates: `${NAME}` is an environment variable of the process that calls, `${file:PATH}`
-what stands in a file, `${HEADGATE_RUN}` the run's id, `{found}` and `{answer}` what an earlier call
-of the same command told. They are filled in when the call is made and kept nowhere.
+Texts of calls are templates: `${NAME}` is an environment variable of the process that calls,
+`${file:PATH}` what stands in a file, `${HEADGATE_RUN}` the run's id, `{found}` and `{answer}` what
+an earlier call of the same command told. They are filled in when the call is made, and kept
+nowhere.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One HTTP request: `expect` are the status codes that mean success, `ca` a file of roots.
 
-    `seconds` is how long to wait for the answer.
+    `seconds` is how long to wait for the answer. A body that `is_json` gets values escaped.
     """
 
     url: str
     method: str = "GET"
+    is_json: bool = False
     headers: tuple[tuple[str, str], ...] = ()
     body: str | None = None
     expect: tuple[int, ...] = (200, 201, 202, 204)
@@ -85,3 +88,25 @@ class HttpCall:
         whole = json.dumps(asdict(self), sort_keys=True, default=str)
         digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
         return f"{self.request.method} {self.request.url} ({digest})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A person does it when asked, and confirms it; `text` says what there is to do."""
+
+    text: str
+
+    @property
+    def shown(self) -> str:
+        """The command in one line, as plans show it."""
+        return f"ask a person: {self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchControl:
+    """The driver stops the query itself, asked through the pipeline's `watch`."""
+
+    shown: str = "headgate.watch"
+
+
+Call: TypeAlias = HttpCall | Ask | WatchControl

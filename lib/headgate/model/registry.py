@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from headgate.model.calls import HttpCall
+from headgate.model.calls import Call
 from headgate.model.version import Engine
 
 
@@ -14,11 +14,12 @@ from headgate.model.version import Engine
 class Commands:
     """How to stop, start and ask for a pipeline, each None where not given.
 
-    Each is a shell command, or the line that shows the HTTP call which `calls` has under the same
-    word. `status` exits 0 while the pipeline runs, 3 when it does not, 4 while it is paused;
-    anything else is unknown. `clean` removes the local state of all instances of a Kafka Streams
-    application. `fence` keeps an orchestrator from starting the pipeline until `unfence`. `pause`
+    Each is a shell command, or the line that shows what `calls` has under the same word: an HTTP
+    call, a person who is asked, the watched driver. `status` exits 0 while the pipeline runs, 3
+    when it does not, 4 while it is paused; anything else is unknown. `clean` removes the local
+    state of all instances of a Kafka Streams application. `fence` keeps an orchestrator from starting the pipeline until `unfence`. `pause`
     and `resume` leave the processes up. `notify` tells people.
+    `deploy` puts the code of the next version in place, `withdraw` that of the one before it again.
     """
 
     stop: str | None = None
@@ -30,7 +31,9 @@ class Commands:
     pause: str | None = None
     resume: str | None = None
     notify: str | None = None
-    calls: Mapping[str, HttpCall] = field(default_factory=dict, hash=False)
+    deploy: str | None = None
+    withdraw: str | None = None
+    calls: Mapping[str, Call] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Read `[pipeline.commands]`: shell commands as strings, HTTP calls as tables."""
+"""Read `[pipeline.commands]`: shell commands as strings, all other kinds as tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from headgate.model.calls import Find, HttpCall, Reading, Request, Wait
+from headgate.model.calls import (
+    Ask,
+    Call,
+    Find,
+    HttpCall,
+    Reading,
+    Request,
+    Wait,
+    WatchControl,
+)
 from headgate.model.registry import Commands
 from headgate.parse.json_path import json_path
 from headgate.parse.spark.secrets import is_secret, mask_text
@@ -17,7 +26,7 @@ from headgate.parse.toml_table import Table
 
 WORDS: Final = (
     *("stop", "start", "status", "clean", "fence", "unfence"),
-    *("pause", "resume", "notify"),
+    *("pause", "resume", "notify", "deploy", "withdraw"),
 )
 MEANINGS: Final = ("runs", "stopped", "paused")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -47,15 +56,37 @@ def read_commands(table: Table, folder: PurePath) -> Commands:
 
 def _pairs(table: Table, found: Commands) -> None:
     """Refuse what could not be taken back, or not be told after a crash."""
-    for word, back in (("fence", "unfence"), ("pause", "resume")):
+    for word, back in (("fence", "unfence"), ("pause", "resume"), ("deploy", "withdraw")):
         if getattr(found, word) and not getattr(found, back):
             table.fail(word, f"{word!r} needs {back!r} beside it, which takes it back")
-    if "start" in found.calls and found.status is None:
+    if isinstance(found.calls.get("start"), HttpCall) and found.status is None:
         why = "only that tells, after a crash, whether the call was made"
         table.fail("start", f"'start' as an HTTP call needs 'status' beside it: {why}")
 
 
-def _call(table: Table, word: str, folder: PurePath) -> HttpCall:
+def _call(table: Table, word: str, folder: PurePath) -> Call:
+    if "ask" in table.data:
+        return _ask(table, word)
+    if "watch" in table.data:
+        return _control(table, word)
+    return _http(table, word, folder)
+
+
+def _ask(table: Table, word: str) -> Ask:
+    if word in ("status", "notify"):
+        table.fail("ask", f"nobody can be asked for {word!r}: write a command or an HTTP call")
+    text = table.allow("ask").text("ask")
+    assert text is not None
+    return Ask(text=text)
+
+
+def _control(table: Table, word: str) -> WatchControl:
+    if word != "stop" or table.allow("watch").data["watch"] is not True:
+        table.fail("watch", "`watch = true` is for `stop` alone: a driver can't start itself")
+    return WatchControl()
+
+
+def _http(table: Table, word: str, folder: PurePath) -> HttpCall:
     if word == "status":
         table.allow(*_REQUEST, "find", *_READING)
         reading, usual = _reading(table), "GET"
@@ -98,6 +129,7 @@ def _request(table: Table, folder: PurePath, usual: str) -> Request:
         method=method,
         headers=_headers(table),
         body=_body(table),
+        is_json=isinstance(table.data.get("body"), dict),
         ca=str(folder / ca) if ca else None,
         seconds=_number(table, "seconds", 30.0),
     )

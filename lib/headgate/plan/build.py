@@ -11,7 +11,15 @@ from headgate.model.version import Version
 from headgate.plan.answers import read_answers
 from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenario import Answer, Asked, Scenario
-from headgate.plan.scenarios import carry_over, from_old_state, from_point, from_scratch, repair, reset
+from headgate.plan.scenarios import (
+    carry_over,
+    from_old_state,
+    from_point,
+    from_scratch,
+    offline_upgrade,
+    repair,
+    reset,
+)
 from headgate.plan.world import World
 
 SCENARIOS: dict[str, Scenario] = {
@@ -21,6 +29,7 @@ SCENARIOS: dict[str, Scenario] = {
         from_point.SCENARIO,
         carry_over.SCENARIO,
         from_old_state.SCENARIO,
+        offline_upgrade.SCENARIO,
         repair.SCENARIO,
     )
 }
@@ -30,7 +39,6 @@ PLANNED = (
     "historical-range",
     "bounded",
     "incremental",
-    "offline-upgrade",
     "online-upgrade",
     "pause",
     "late-batch",

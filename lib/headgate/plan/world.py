@@ -13,6 +13,7 @@ from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, St
 from headgate.model.transactions import Transaction
 from headgate.plan.checkpoint_files import CheckpointFiles, Edit
 from headgate.plan.position import Beginning, QueryPosition
+from headgate.plan.verdict import Verdict
 
 
 class Status(StrEnum):
@@ -181,6 +182,15 @@ class World(Protocol):
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of a checkpoint is, and what of it takes room."""
+
+    def verdict(
+        self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
+    ) -> Verdict:
+        """Judge the version `after` (evidence) on top of what the pipeline has left by now.
+
+        `before` is evidence of the version that runs, None: what was seen last. EvidenceError and
+        CaptureError where either can't be read.
+        """
 
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command; UNKNOWN where there is none."""

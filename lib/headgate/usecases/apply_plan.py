@@ -9,6 +9,7 @@ from headgate.plan.plan import UNDO, Plan, dump_plan
 from headgate.store import open_store
 from headgate.store.runs import NewRun
 from headgate.usecases.context import Context
+from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import approved_now
 
@@ -21,7 +22,9 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
     """
     with (
         closing(open_store(context.store_url)) as store,
-        closing(LiveWorld(registry_of(context.registry, store, plan), context.home)) as world,
+        closing(
+            with_judge(LiveWorld(registry_of(context.registry, store, plan), context.home), context)
+        ) as world,
     ):
         now = approved_now(store, world, plan)
         return store.runs.enqueue(new_run(now), by=by, action="apply")

@@ -39,20 +39,46 @@ def compare_versions(
     `pipeline` says whose acceptances count where the evidence does not.
     """
     before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
-    old, new = _read(before, context, query), _read(after, context, query)
-    cluster = None
+    old, new = read_side(before, context, query), read_side(after, context, query)
     if ask_kafka:
-        from headgate.usecases.world_now import look_at_kafka, with_offsets_now
+        from headgate.usecases.world_now import with_offsets_now
 
         old = with_offsets_now(before, old, context)
-        cluster = look_at_kafka(context, old)
-    report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
+    report = report_on(
+        old,
+        new,
+        context=context,
+        evidence=(*before, *after),
+        pipeline=pipeline,
+        ask_kafka=ask_kafka,
+        renames=renames,
+        spark_version=spark_version,
+    )
     if set(before) == set(after):
         report = replace(report, warnings=(_ITSELF, *report.warnings))
+    return report
+
+
+def report_on(
+    old: Version,
+    new: Version,
+    *,
+    context: Context | None,
+    evidence: Sequence[str],
+    pipeline: str | None = None,
+    ask_kafka: bool = False,
+    renames: Sequence[str] = (),
+    spark_version: str | None = None,
+) -> Report:
+    """Compare two versions that were read from `evidence`, in the surroundings of today."""
+    cluster = None
+    if ask_kafka:
+        from headgate.usecases.world_now import look_at_kafka
+
+        cluster = look_at_kafka(context, old)
+    report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
     report = look_around(report, old, new, context)
-    return with_acceptances(
-        report, old, new, context=context, evidence=(*before, *after), pipeline=pipeline
-    )
+    return with_acceptances(report, old, new, context=context, evidence=evidence, pipeline=pipeline)
 
 
 def look_around(report: Report, old: Version, new: Version, context: Context | None) -> Report:
@@ -85,8 +111,13 @@ def _as_from_a_file(version: Version) -> Version:
     return load(dump(version), source="the evidence")
 
 
-def _read(evidence: Sequence[str], context: Context | None, query: str | None) -> Version:
-    """Read files without the store and without Spark: a gate in CI has neither."""
+def read_side(
+    evidence: Sequence[str], context: Context | None, query: str | None = None
+) -> Version:
+    """Return the version that the evidence is of, a `module:function` among it or not.
+
+    Files are read without the store and without Spark: a gate in CI has neither.
+    """
     if len(evidence) == 1 and query is None:
         version = read_version_file(evidence[0])
         if version is not None:

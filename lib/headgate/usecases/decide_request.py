@@ -10,6 +10,7 @@ from headgate.plan.plan import load_plan
 from headgate.store import open_store
 from headgate.usecases.apply_plan import new_run
 from headgate.usecases.context import Context
+from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.run_plans import approved_now
 
 
@@ -24,7 +25,7 @@ def approve_request(
     """
     with (
         closing(open_store(context.store_url)) as store,
-        closing(LiveWorld(context.registry, context.home)) as world,
+        closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
     ):
         row = store.requests.get(request)
         plan = load_plan(row.plan, source=f"request {request}")

@@ -14,6 +14,7 @@ from headgate.plan.plan import Plan
 from headgate.plan.scenario import Scenario
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.run_plans import fresh_plan
 
 
@@ -28,7 +29,7 @@ def plan_scenario(
     answers = with_rows(SCENARIOS.get(scenario), options or {})
     with (
         closing(open_store(context.store_url)) as store,
-        closing(LiveWorld(context.registry, context.home)) as world,
+        closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
     ):
         return fresh_plan(store, world, scenario, pipeline, answers)
 

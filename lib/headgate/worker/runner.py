@@ -20,6 +20,7 @@ from headgate.plan.steps.process import rebind
 from headgate.store import Store
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
+from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import approved_now
 from headgate.usecases.run_records import step_records
@@ -131,7 +132,7 @@ class Runner:
     def _effects(self, row: RunRow, position: int, *, cancellable: bool = True) -> LiveEffects:
         context = self._context()
         plan = load_plan(row.plan, source=f"run {row.id}")
-        return LiveEffects(
+        effects = LiveEffects(
             registry_of(context.registry, self._store, plan),
             context.home,
             run=row.id,
@@ -142,6 +143,7 @@ class Runner:
             ).by,
             progress=ProgressWriter(self._store, row.id, position).write,
         )
+        return with_judge(effects, context)
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
         """Return the wait; a roll-back is not cancellable: it is what a cancel would want."""

@@ -35,6 +35,14 @@ from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
 from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
 from headgate.plan.steps.topics import DeleteTopics, RestoreTopics
 from headgate.plan.steps.transactions import AwaitTransactions
+from headgate.plan.steps.upgrade import (
+    DeployVersion,
+    GateVersion,
+    KeepCheckpoint,
+    KeepOffsets,
+    ProveVersion,
+    WithdrawVersion,
+)
 
 __all__ = [
     "STEPS",
@@ -78,6 +86,12 @@ STEPS: tuple[type[Step], ...] = (
     ProveRepair,
     PutInPlace,
     DropCopy,
+    GateVersion,
+    KeepCheckpoint,
+    KeepOffsets,
+    DeployVersion,
+    WithdrawVersion,
+    ProveVersion,
     SnapshotCheckpoint,
     ReplaceCheckpoint,
     RestoreCheckpoint,

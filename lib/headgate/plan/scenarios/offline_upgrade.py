@@ -1,0 +1,91 @@
+"""Offline upgrade: stop, judge, keep, deploy the new version, start it, see it work; or go back."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenarios import upgrade_group, upgrade_spark
+from headgate.plan.verdict import FAIL_ON, read_fail_on
+
+_JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan for the pipeline's engine, closed by the verdict where there is one."""
+    fail_on = read_fail_on(asked.options.get("fail-on"))
+    pipeline = asked.pipeline
+    if pipeline.commands.withdraw is None:
+        return asked.refuse(
+            f"{pipeline.name} has no withdraw command: there would be no way back. Register"
+            " `deploy` and `withdraw` under [pipeline.commands]; a person can be either"
+        )
+    if pipeline.commands.deploy is None and not asked.options.get("deployed"):
+        return asked.refuse(
+            f"{pipeline.name} has no deploy command: register one, or say with --deployed that the"
+            " new version starts without it"
+        )
+    if pipeline.engine is Engine.CONSUMER_GROUP:
+        return upgrade_group.build(asked, None)
+    verdict = asked.world.verdict(
+        pipeline.name, asked.options["after"], asked.options.get("before"), fail_on
+    )
+    # Built anew it must read the same version, also from another folder, also when a newer one
+    # is stored.
+    options = {**asked.options, "after": verdict.evidence}
+    asked = dataclasses.replace(asked, options=options)
+    if verdict.closed:
+        refused = asked.refuse(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
+        return dataclasses.replace(refused, options=options)
+    if pipeline.engine is Engine.SPARK:
+        plan = upgrade_spark.build(asked, verdict)
+    else:
+        plan = upgrade_group.build(asked, verdict)
+    return dataclasses.replace(plan, options=options)
+
+
+OPTIONS = (
+    Option(
+        name="after",
+        ask="Which version comes?",
+        help="The new version: module:function, NAME@N, a version file or other evidence.",
+        metavar="EVIDENCE",
+        required=True,
+        engines=_JUDGED,
+    ),
+    Option(
+        name="before",
+        ask="Compared with which one?",
+        help="The version that runs, where it is not the one that was seen last.",
+        metavar="EVIDENCE",
+        engines=_JUDGED,
+    ),
+    Option(
+        name="fail-on",
+        ask="What closes the gate?",
+        help=f"What closes the gate, as in `headgate diff`; {','.join(FAIL_ON)} unless said.",
+        metavar="LIST",
+        engines=_JUDGED,
+    ),
+    Option(
+        name="deployed",
+        ask="Does the new version start without a deploy command?",
+        help="The new code lies in its place already, or the start command brings it along.",
+        kind=Kind.FLAG,
+    ),
+)
+
+SCENARIO = Scenario(
+    name="offline-upgrade",
+    title="Offline upgrade",
+    what="Stop, let the verdict decide, keep a way back, start the new version, see it work.",
+    build=build,
+    options=OPTIONS,
+    support={
+        Engine.SPARK: SUPPORTED,
+        Engine.KAFKA_STREAMS: SUPPORTED,
+        Engine.CONSUMER_GROUP: SUPPORTED,
+    },
+)

@@ -1,0 +1,109 @@
+"""Offline upgrade of a Kafka Streams application or a consumer group: its offsets are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headgate.model.cluster import GroupType, Topic
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.upgrade_spark import (
+    deploy_step,
+    gate_step,
+    risks_of,
+    upgrade_commands,
+)
+from headgate.plan.step import Step, active_reason
+from headgate.plan.steps.offsets import RecordOffsets, committed
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.steps.upgrade import KeepOffsets, ProveVersion
+from headgate.plan.verdict import Verdict
+
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
+
+
+def build(asked: Asked, verdict: Verdict | None) -> Plan:
+    """Return the plan; a consumer group keeps no state that could be judged."""
+    pipeline, world = asked.pipeline, asked.world
+    assert pipeline.group is not None
+    group = world.group(pipeline.group)
+    topics = world.topics({topic for topic, _ in committed(world, group.id)})
+    facts = common.topic_facts(topics)
+    refusals = common.topic_refusals(set(facts), topics)
+    if not group.is_inactive and (pipeline.commands.stop is None or group.state == "dead"):
+        refusals.append(active_reason(world, group.id))
+    if group.type not in _TYPES and group.state != "dead":
+        refusals.append(
+            f"group {group.id} is of type {group.type}: its offsets can't be put back, so that"
+            " there is no way back"
+        )
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(asked, verdict, group.type.value, facts),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": group.id, "type": group.type.value},
+            "topics": facts,
+            **({"versions": {"before": verdict.before, "after": verdict.after}} if verdict else {}),
+            "commands": upgrade_commands(pipeline),
+        },
+        impact=_impact(verdict),
+        risks=tuple(_risks(pipeline, verdict, topics)),
+        refusals=tuple(refusals),
+        options=dict(asked.options),
+        resources=(f"group:{group.id}",),
+    )
+
+
+def _steps(
+    asked: Asked, verdict: Verdict | None, group_type: str, facts: dict[str, dict[str, Any]]
+) -> tuple[Step, ...]:
+    pipeline = asked.pipeline
+    assert pipeline.group is not None
+    stop = common.stop_step(pipeline)
+    gate: tuple[Step, ...] = (gate_step(asked, verdict),) if verdict else ()
+    keep = KeepOffsets(
+        pipeline=pipeline.name, group=pipeline.group, group_type=group_type, topics=facts
+    )
+    return (
+        stop,
+        *gate,
+        RecordOffsets(group=pipeline.group),
+        keep,
+        deploy_step(asked),
+        start_or_ask(stop),
+        ProveVersion(pipeline=pipeline.name, group=pipeline.group),
+    )
+
+
+def _impact(verdict: Verdict | None) -> dict[str, Any]:
+    if verdict is None:
+        return {}
+    return {"verdict": verdict.outcome, "findings": list(verdict.codes)}
+
+
+def _risks(
+    pipeline: Pipeline, verdict: Verdict | None, topics: Mapping[str, Topic]
+) -> Iterator[str]:
+    if verdict is None:
+        yield (
+            f"{pipeline.name} is a consumer group: nothing that Headgate sees tells whether the new"
+            " code reads what the topics hold"
+        )
+    else:
+        yield from risks_of(verdict)
+    if pipeline.engine is Engine.KAFKA_STREAMS:
+        yield (
+            "local state and changelog topics are not copied: taken back, the old version goes on"
+            " with the state that the new one left, and reads again what was done since: what it"
+            " counts is counted twice. from-scratch makes the state anew"
+        )
+    yield (
+        "taken back, the old version does again what the new one has done: whoever reads its"
+        " results gets them twice"
+    )

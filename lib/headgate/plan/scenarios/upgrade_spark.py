@@ -1,0 +1,115 @@
+"""Offline upgrade of a Spark query: its checkpoint is kept beside it, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.registry import Pipeline
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.step import Step
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.steps.upgrade import (
+    DeployVersion,
+    GateVersion,
+    KeepCheckpoint,
+    ProveVersion,
+)
+from headgate.plan.verdict import FAIL_ON, Verdict, read_fail_on
+from headgate.plan.world import Checkpoint
+
+
+def build(asked: Asked, verdict: Verdict) -> Plan:
+    """Return the plan for a verdict that does not close the gate."""
+    pipeline, world = asked.pipeline, asked.world
+    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    if found is None:
+        where = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        return asked.refuse(f"{missing}: a version that begins anew needs no upgrade")
+    refusals = common.must_be_stopped(pipeline, world)
+    if found.fixed:
+        refusals.append(f"{found.location} can't be put back: {found.fixed}")
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=steps(asked, verdict, found),
+        preconditions={
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "versions": {"before": verdict.before, "after": verdict.after},
+            "commands": upgrade_commands(pipeline),
+        },
+        impact={"verdict": verdict.outcome, "findings": list(verdict.codes)},
+        risks=(*risks_of(verdict), *_risks(pipeline, found)),
+        refusals=tuple(refusals),
+        resources=(f"checkpoint:{found.location}",),
+    )
+
+
+def steps(asked: Asked, verdict: Verdict, found: Checkpoint) -> tuple[Step, ...]:
+    """Return the steps in order."""
+    pipeline = asked.pipeline
+    stop = common.stop_step(pipeline, checkpoint=found.location)
+    keep = KeepCheckpoint(
+        pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
+    )
+    prove = ProveVersion(pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id)
+    return (stop, gate_step(asked, verdict), keep, deploy_step(asked), start_or_ask(stop), prove)
+
+
+def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:
+    """Return the step that judges once more after the stop."""
+    return GateVersion(
+        pipeline=asked.pipeline.name,
+        after=verdict.evidence,
+        before=asked.options.get("before"),
+        fail_on=read_fail_on(asked.options.get("fail-on")),
+        version=verdict.after,
+        approved=verdict.codes,
+    )
+
+
+def deploy_step(asked: Asked) -> DeployVersion:
+    """Return the step that puts the new code in place."""
+    commands = asked.pipeline.commands
+    assert commands.withdraw is not None
+    return DeployVersion(
+        pipeline=asked.pipeline.name,
+        after=asked.options.get("after", "the new version"),
+        command=None if asked.options.get("deployed") else commands.deploy,
+        withdraw=commands.withdraw,
+    )
+
+
+def upgrade_commands(pipeline: Pipeline) -> dict[str, str | None]:
+    """Return the commands that were shown and must not change until the run."""
+    commands = pipeline.commands
+    shown = {"deploy": commands.deploy, "withdraw": commands.withdraw}
+    return {**common.command_facts(pipeline), **shown}
+
+
+def risks_of(verdict: Verdict) -> Iterator[str]:
+    """Name the findings that leave the gate open, and the ones that a way back is lost by."""
+    for finding in verdict.findings:
+        if finding.outcome in FAIL_ON or finding.outcome == "no_effect":
+            why = f", accepted: {finding.accepted}" if finding.accepted else ""
+            yield f"{finding.sentence()}{why}"
+    if verdict.rollback == "lost":
+        yield (
+            "once the new version has done a batch, the old one can't go on with what it leaves:"
+            " only the copy of before brings it back, without what was done since"
+        )
+
+
+def _risks(pipeline: Pipeline, found: Checkpoint) -> Iterator[str]:
+    if pipeline.commands.status is None:
+        yield (
+            f"{pipeline.name} has no status command: whether the new version runs is told from its"
+            " batches alone"
+        )
+    yield (
+        "what the new version writes stays in the sink when it is taken back, and the old one"
+        " writes the same batches again"
+    )
+    yield f"a copy of the checkpoint stays beside {found.location} until somebody removes it"

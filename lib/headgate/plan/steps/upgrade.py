@@ -1,0 +1,335 @@
+"""Judge a new version, keep what a way back needs, deploy it, and see that it does its work."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_command
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.steps.offsets import Move, RestoreOffsets, committed, moves_of
+from headgate.plan.verdict import new_codes
+from headgate.plan.world import Effects, Status, World
+
+BEFORE = "before"
+# How long the first batch of a new version may take; how long one that has no input is watched; and
+# for how long a status of `stopped` means that it has ended and is not merely on its way.
+PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 30.0, 5.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateVersion(StepBase):
+    """Judge the new version once more, now that nothing moves: against what is there now.
+
+    `approved` are the findings that the plan showed, `version` the fingerprint of what was judged.
+    """
+
+    action: ClassVar[str] = "gate_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    after: str
+    before: str | None
+    fail_on: tuple[str, ...]
+    version: str
+    approved: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"judge {self.after} once more against what {self.pipeline} has left"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Refuse where the gate is closed now, or says what nobody has approved."""
+        now = effects.verdict(self.pipeline, self.after, self.before, self.fail_on)
+        if now.after != self.version:
+            raise StalePlanError(f"{self.after} is another version now: plan again")
+        if now.closed:
+            raise RefusedError("the gate is closed: " + "; ".join(f.sentence() for f in now.closed))
+        if more := new_codes(now, self.approved):
+            raise StalePlanError(
+                "the verdict says more now than was approved: "
+                + "; ".join(f.sentence() for f in more)
+            )
+        effects.note(f"the gate is open: {now.outcome}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepCheckpoint(StepBase):
+    """Keep a copy beside the checkpoint, from where it comes back by a rename."""
+
+    action: ClassVar[str] = "keep_checkpoint"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"keep a copy of the checkpoint {self.checkpoint} beside it"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the copy goes, and take the hash that it must have."""
+        aside = beside(self.checkpoint, BEFORE, effects.run)
+        return {"aside": aside, "hash": effects.tree_hash(self.checkpoint)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the copy is whole."""
+        return effects.tree_hash(was["aside"]) == str(was["hash"])
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy; what an earlier try left goes first."""
+        effects.copy_beside(self.checkpoint, was["aside"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where the copy differs: then somebody writes to the checkpoint."""
+        if not self.settled(effects, was):
+            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the copy in the checkpoint's place, whatever the new version left there."""
+        back = RestoreCheckpoint(
+            pipeline=self.pipeline,
+            checkpoint=self.checkpoint,
+            aside=was["aside"],
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepOffsets(StepBase):
+    """Journal what the group has committed, from where an undo puts it back."""
+
+    action: ClassVar[str] = "keep_offsets"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    group: str
+    group_type: str
+    topics: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"keep the committed offsets of {self.group}"
+
+    def bind(self, effects: Effects) -> Was:
+        """Read them."""
+        rows = committed(effects, self.group).items()
+        moves = [Move(topic=t, partition=p, was=c, to=c) for (t, p), c in sorted(rows)]
+        return {"moves": [asdict(m) for m in moves if m.topic in self.topics]}
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """They are in the journal already."""
+        effects.note(f"{len(was['moves'])} offsets of {self.group} are kept")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The journal is on disk."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put them back."""
+        moves = moves_of(was)
+        names = sorted({m.topic for m in moves})
+        back = RestoreOffsets(
+            group=self.group,
+            group_type=self.group_type,
+            topics={name: self.topics[name] for name in names},
+            moves=moves,
+            pipeline=self.pipeline,
+        )
+        return (back,) if moves else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployVersion(StepBase):
+    """Put the new version's code in place, by its registered command.
+
+    Without `command` it lies there already, or the start command brings it along.
+    """
+
+    action: ClassVar[str] = "deploy_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    after: str
+    command: str | None
+    withdraw: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        if self.command is None:
+            return f"take {self.after} as deployed already"
+        return f"deploy {self.after} with `{self.command}`"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs (again) or its commands are not the planned ones."""
+        check_command(world, self.pipeline, "withdraw", self.withdraw)
+        if self.command is not None:
+            check_command(world, self.pipeline, "deploy", self.command)
+        prove_stopped(world, self.pipeline)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command; after a crash once more."""
+        if self.command is not None:
+            effects.command(self.pipeline, "deploy", self.after)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The command's success is all that can be told before the start."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the old version's code in place again."""
+        return (WithdrawVersion(pipeline=self.pipeline, command=self.withdraw),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawVersion(StepBase):
+    """Put the code of the version before in place again."""
+
+    action: ClassVar[str] = "withdraw_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    command: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"put the version before in place again with `{self.command}`"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs or no such command is registered any more."""
+        registered = world.registered(self.pipeline)
+        if registered is None or registered.commands.withdraw is None:
+            raise RefusedError(f"{self.pipeline} has no withdraw command any more: register one")
+        prove_stopped(world, self.pipeline)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command; after a crash once more."""
+        effects.command(self.pipeline, "withdraw")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The command's success is all that can be told before the start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProveVersion(StepBase):
+    """See that the new version does its work where the old one stopped.
+
+    A query must commit a batch, a group must have members and move or have nothing to read.
+    """
+
+    action: ClassVar[str] = "prove_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str | None = None
+    query_id: str | None = None
+    group: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        what = f"group {self.group} reads on" if self.group else "it commits a batch"
+        return f"see that {self.pipeline} runs and that {what}"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Wait for the proof; where nothing of the new version is done, all is taken back."""
+        if self.checkpoint is not None:
+            self._query(effects, self.checkpoint)
+        elif self.group is not None:
+            self._group(effects, self.group)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The waiting was the proof."""
+
+    def _query(self, effects: Effects, location: str) -> None:
+        kept = effects.checkpoint(beside(location, BEFORE, effects.run))
+        old = kept.last_commit_batch if kept else None
+        waited = stopped = 0.0
+        while True:
+            now = effects.checkpoint(location)
+            if now is None or now.query_id != self.query_id:
+                found = now.query_id if now else "gone"
+                raise StepError(f"{location} is another query's checkpoint now: {found}")
+            if _later(now.last_commit_batch, old):
+                effects.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
+                return
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            if stopped >= STOPPED_SECONDS:
+                why = effects.told(self.pipeline).why
+                raise RefusedError(
+                    f"the new version of {self.pipeline} ended before its first batch was done"
+                    + (f": {why}" if why else "; its own log says why")
+                )
+            is_begun = now.last_offset_batch != now.last_commit_batch
+            if not is_begun and waited >= IDLE_SECONDS:
+                self._idle(effects)
+                return
+            if waited >= PROVE_SECONDS:
+                raise StepError(
+                    f"{self.pipeline} has not committed batch {now.last_offset_batch} after"
+                    f" {waited:.0f} s: resume the run to go on looking, or undo it"
+                )
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def _idle(self, effects: Effects) -> None:
+        """Without input there is no batch: it is said, and not taken for a proof."""
+        told = effects.told(self.pipeline).status
+        if Status.RUNS not in (effects.status(self.pipeline), told):
+            raise StepError(
+                f"{self.pipeline} shows no batch, and nothing says that it runs: look at it, then"
+                " resume the run, or undo it"
+            )
+        effects.note(
+            f"{self.pipeline} runs, but had no input: no batch proves yet that the new version"
+            " goes on with what the old one left"
+        )
+
+    def _group(self, effects: Effects, group: str) -> None:
+        before = committed(effects, group)
+        waited = stopped = 0.0
+        while True:
+            now = committed(effects, group)
+            has_members = bool(effects.group(group).members)
+            if has_members and (now != before or not _lags(effects, group)):
+                effects.note(f"{group} has members and reads on")
+                return
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            if stopped >= STOPPED_SECONDS and now == before:
+                raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
+            if waited >= PROVE_SECONDS:
+                how = "has no members" if not has_members else "does not read on"
+                raise StepError(
+                    f"{group} {how} after {waited:.0f} s: resume the run to go on looking, or undo"
+                )
+            effects.pause(_POLL)
+            waited += _POLL
+
+
+def _later(batch: int | None, than: int | None) -> bool:
+    return batch is not None and (than is None or batch > than)
+
+
+def _has_ended(effects: Effects, pipeline: str) -> bool:
+    if effects.status(pipeline) is Status.STOPPED:
+        return True
+    return effects.told(pipeline).status is Status.STOPPED
+
+
+def _lags(effects: Effects, group: str) -> bool:
+    """Return whether a partition of the group has records that it has not read."""
+    at = {part: c.offset for part, c in committed(effects, group).items()}
+    topics = effects.topics({topic for topic, _ in at})
+    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
+    return any((ends.get(part) or 0) > offset for part, offset in at.items())

@@ -1,0 +1,85 @@
+"""What a comparison of two versions says, as the data that a plan holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headgate.errors import ScenarioError
+
+FAIL_ON = ("refuses", "silently_wrong", "unknown")
+WORDS = (*FAIL_ON, "mixed", "no_effect")
+NEVER = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One finding: `outcome`, `rollback` and `scenario` in the contract's words.
+
+    `closes` says whether it closes the gate: accepted ones and what nobody asked for do not.
+    """
+
+    rule: str
+    outcome: str
+    why: str
+    closes: bool
+    rollback: str = "unknown"
+    error_class: str | None = None
+    question: str | None = None
+    scenario: str | None = None
+    accepted: str | None = None
+
+    def sentence(self) -> str:
+        """Return the finding, what it asks, and what gets over it."""
+        parts = [f"{self.rule} ({self.outcome}): {self.why.rstrip('.')}"]
+        if self.question:
+            parts.append(f"it asks: {self.question}")
+        if self.scenario:
+            parts.append(f"`headgate plan {self.scenario}` gets over it")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """`before` and `after` are the versions' fingerprints, `evidence` the new one's name.
+
+    `evidence` names a stored version with its number and a file with its whole path, so that a
+    plan built anew reads the same.
+    """
+
+    outcome: str
+    before: str
+    after: str
+    evidence: str
+    findings: tuple[Judged, ...] = ()
+    rollback: str = "safe"
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def closed(self) -> tuple[Judged, ...]:
+        """The findings that close the gate."""
+        return tuple(f for f in self.findings if f.closes)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Every finding as `RULE outcome`, once, in order."""
+        return tuple(sorted({f"{f.rule} {f.outcome}" for f in self.findings}))
+
+
+def new_codes(verdict: Verdict, approved: Iterable[str]) -> tuple[Judged, ...]:
+    """Return the findings that nobody has seen when the plan was approved."""
+    known = set(approved)
+    return tuple(f for f in verdict.findings if f"{f.rule} {f.outcome}" not in known)
+
+
+def read_fail_on(given: str | None) -> tuple[str, ...]:
+    """Return the outcomes that close the gate, in order; ScenarioError for a word that is none."""
+    if given is None:
+        return FAIL_ON
+    words = {word.strip() for word in given.split(",") if word.strip()}
+    if words == {NEVER}:
+        return ()
+    if not words or words - set(WORDS):
+        known = ", ".join(WORDS)
+        raise ScenarioError(f"--fail-on: expected `none` or some of {known}, found {given!r}")
+    return tuple(word for word in WORDS if word in words)

@@ -1,0 +1,175 @@
+"""A checkpoint is repaired beside the broken one, survives crashes, and comes back by the undo."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.version import Engine, Version
+from headgate.plan.build import build_plan, moved
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.undo import Past, build_undo
+from headgate.plan.world import Proof
+from headgate.usecases.run_records import step_records
+
+ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
+
+
+@pytest.fixture
+def broken(lab):
+    """Makes labs whose query is stopped and has a batch that was not written to its end."""
+
+    def make(**fields):
+        here = lab()
+        (here.folder / "running").unlink()
+        folder = here.folder / "ck"
+        (folder / "sources" / "0").mkdir(parents=True)
+        for batch in (3, 4):
+            (folder / "offsets" / str(batch)).write_text(ENTRY % batch)
+            (folder / "commits" / str(batch)).write_text("v1\n{}")
+        for batch in range(5):
+            text = f'v1\n{{"path":"file:///in/{batch}","batchId":{batch}}}'
+            (folder / "sources" / "0" / str(batch)).write_text(text)
+        here.sound = tree_hash(folder)
+        (folder / "offsets" / "5").write_bytes(b"v1\n{")
+        (folder / "offsets" / ".5.crc").write_bytes(b"crc")
+        [pipeline] = here.registry.pipelines
+        pipeline = replace(pipeline, **fields)
+        here.registry = replace(here.registry, pipelines=(pipeline,))
+        return here
+
+    return make
+
+
+def repair_of(here, **options):
+    return build_plan("repair", "q", here.effects(), options)
+
+
+def undo_of(here, run, plan):
+    records = step_records(here.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    return build_undo(past, here.effects())
+
+
+def test_the_plan_says_what_is_wrong_and_what_goes(broken):
+    plan = repair_of(broken())
+    assert plan.appliable, plan.refusals
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "repair_copy",
+        "put_repaired_in_place",
+        "start_pipeline",
+    ]
+    assert plan.preconditions["flaws"] == ["torn-offsets: `offsets/5` can't be read"]
+    assert "remove offsets/5" in plan.steps[1].describe()
+    assert any("no entry_point" in risk for risk in plan.risks)
+    assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
+
+
+@pytest.mark.slow
+def test_a_repair_survives_a_crash_at_every_point_and_is_undone(broken):
+    for at in itertools.count():
+        here = broken()
+        old = tree_hash(here.folder / "ck")
+        plan = repair_of(here)
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        here.execute(run, plan)
+        assert tree_hash(here.folder / "ck") == here.sound
+        assert tree_hash(here.folder / f".ck.broken-{run}") == old
+        assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
+        undo = undo_of(here, run, plan)
+        here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert tree_hash(here.folder / "ck") == old
+        assert not list(here.folder.glob(".ck.broken-*"))
+        assert not list(here.folder.glob(".ck.repaired-*"))
+        if not crashed:
+            break
+    assert at > 15
+
+
+@pytest.mark.slow
+def test_what_a_crash_left_of_a_repair_can_be_undone_instead(broken):
+    for at in itertools.count():
+        here = broken()
+        old = tree_hash(here.folder / "ck")
+        plan = repair_of(here)
+        run = here.enqueue(plan)
+        if not here.crash(run, plan, at):
+            break
+        undo = undo_of(here, run, plan)
+        here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert tree_hash(here.folder / "ck") == old
+        assert [p.name for p in here.folder.glob(".ck.[br]*")] == []
+    assert at > 15
+
+
+@pytest.mark.parametrize("outcome", ["refuses", "unknown"])
+def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypatch, outcome):
+    here = broken(entry_point="jobs:counts")
+    old = tree_hash(here.folder / "ck")
+    plan = repair_of(here)
+    assert plan.steps[2].action == "prove_repair"
+    effects = here.effects("run-1")
+    # Spark's own word is tested where Spark is: here it is what follows from it.
+    proof = Proof(outcome=outcome, error_class="CANNOT_LOAD_STATE_STORE", message="no")
+    monkeypatch.setattr(effects, "rehearse", lambda _copy, _entry: proof)
+    plan.steps[1].apply(effects, plan.steps[1].bind(effects))
+    with pytest.raises(RefusedError, match=r"not proven: jobs:counts .*CANNOT_LOAD_STATE_STORE"):
+        plan.steps[2].apply(effects, {})
+    assert tree_hash(here.folder / "ck") == old
+
+
+def test_what_is_sound_has_no_repair(broken):
+    here = broken()
+    for name in ("5", ".5.crc"):
+        (here.folder / "ck" / "offsets" / name).unlink()
+    plan = repair_of(here)
+    assert not plan.steps and "there is nothing to repair" in plan.refusals[0]
+
+
+def test_what_runs_is_not_looked_at(broken):
+    here = broken()
+    (here.folder / "running").touch()
+    plan = repair_of(here)
+    assert not plan.steps and "q runs" in plan.refusals[0]
+
+
+def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
+    here = broken()
+    (here.folder / "ck" / "sources" / "0" / "4").unlink()
+    plan = repair_of(here)
+    assert not plan.steps
+    assert "`headgate plan carry-over` gets over it" in plan.refusals[0]
+    assert plan.refusals[1].startswith("could be repaired: `offsets/5`")
+
+
+def test_lost_metadata_takes_the_id_of_the_stored_version(broken):
+    here = broken()
+    (here.folder / "ck" / "metadata").write_bytes(b"")
+    assert "--query-id" in repair_of(here).refusals[0]
+    version = Version(engine=Engine.SPARK, query_id="old")
+    plan = build_plan("repair", "q", here.effects(), version=version)
+    assert plan.appliable, plan.refusals
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
+
+
+def test_a_batch_that_came_since_makes_the_plan_stale(broken):
+    here = broken()
+    plan = repair_of(here)
+    (here.folder / "ck" / "commits" / "5").write_text("v1\n{}")
+    now = repair_of(here)
+    assert moved(plan, now)
+
+
+def test_who_starts_the_query_meanwhile_stops_the_repair(broken):
+    here = broken()
+    plan = repair_of(here)
+    (here.folder / "running").touch()
+    effects = here.effects("run-1")
+    with pytest.raises((RefusedError, StalePlanError), match="status is runs"):
+        plan.steps[1].check(effects)
