@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,15 @@ class Ended:
     output: str
 
 
-def run_command(command: str, *, folder: Path, log: Path, seconds: float, mark: str = "") -> Ended:
+def run_command(
+    command: str,
+    *,
+    folder: Path,
+    log: Path,
+    seconds: float,
+    mark: str = "",
+    env: Mapping[str, str] | None = None,
+) -> Ended:
     """Run a shell command in `folder` and wait for its end, at most `seconds`.
 
     The shell dies with this process; what it left running by then does not, and is found again
@@ -49,7 +57,7 @@ def run_command(command: str, *, folder: Path, log: Path, seconds: float, mark: 
             process = subprocess.Popen(
                 _argv(command),
                 cwd=folder,
-                env={**os.environ, MARK: mark},
+                env={**os.environ, **(env or {}), MARK: mark},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

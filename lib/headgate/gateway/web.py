@@ -22,7 +22,7 @@ CONNECT, ANSWER, WHOLE = 6.0, 30.0, 300.0
 _LARGEST = 64 << 20
 _CHUNK = 256 << 10
 _REDIRECTS = 3
-_LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1)$")
+LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1)$")
 
 
 class Web:
@@ -35,7 +35,7 @@ class Web:
         self._session = requests.Session()
         if parts.username is not None:
             self._session.auth = (parts.username, parts.password or "")
-        if _LOOPBACK.match(parts.hostname or ""):
+        if LOOPBACK.match(parts.hostname or ""):
             self._session.trust_env = False
         self._session.headers["User-Agent"] = "headgate"
 
@@ -85,7 +85,7 @@ class Web:
                 self._check(answer, path)
                 yield answer
         except RequestException as error:
-            raise UnreachableError(f"{self.base} {_why(error)}") from error
+            raise UnreachableError(f"{self.base} {why(error)}") from error
         except OSError as error:
             raise UnreachableError(f"{self.base} stopped answering: {_line(error)}") from error
 
@@ -143,7 +143,7 @@ def _said(answer: requests.Response) -> str:
     return f": {' '.join(text.split())}" if text.strip() else ""
 
 
-def _why(error: RequestException) -> str:
+def why(error: RequestException) -> str:
     """Return what went wrong with a connection, in words."""
     text = str(error)
     if isinstance(error, requests.exceptions.SSLError):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headgate.errors import StepError
+from headgate.errors import RefusedError, StepError
 from headgate.gateway.processes import Ended, end_marked, marked, run_command
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.calls import Ask, HttpCall, WatchControl
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.parse.spark.secrets import mask_text
 from headgate.plan.world import Status
 
 STATUS_SECONDS = 30.0
 COMMAND_SECONDS = 300.0
-_RUNS, _STOPPED = 0, 3
+# A person who has gone home comes back the next morning.
+PERSON_SECONDS = 24 * 3600.0
+_CODES = {0: Status.RUNS, 3: Status.STOPPED, 4: Status.PAUSED}
+_LOOK = 1.0
 
 
 class CommandWorld:
@@ -21,28 +26,55 @@ class CommandWorld:
     home: Path
 
     def status(self, pipeline: str) -> Status:
-        """Ask the pipeline's status command: 0 runs, 3 does not, anything else is unknown."""
+        """Ask the pipeline's status command: 0 runs, 3 does not, 4 is paused, else unknown."""
         registered = self.registered(pipeline)
         command = registered.commands.status if registered else None
-        if command is None:
+        if registered is None or command is None:
             return Status.UNKNOWN
-        ended = self._shell(command, log="status", seconds=STATUS_SECONDS)
-        return {_RUNS: Status.RUNS, _STOPPED: Status.STOPPED}.get(
-            -1 if ended.code is None else ended.code, Status.UNKNOWN
-        )
+        call = registered.commands.calls.get("status")
+        if isinstance(call, HttpCall):
+            # Imported here: most pipelines have shell commands, and `requests` takes a while.
+            from headgate.gateway.http_calls import HttpCalls
+
+            return HttpCalls(self._given(registered.name), self._folder).status(call)
+        given = self._given(registered.name)
+        ended = self._shell(command, log="status", seconds=STATUS_SECONDS, given=given)
+        return _CODES.get(-1 if ended.code is None else ended.code, Status.UNKNOWN)
 
     def registered(self, pipeline: str) -> Pipeline | None:
         """Return the pipeline as the registry has it."""
         return self.registry.pipeline(pipeline)
 
-    def _shell(self, command: str, *, log: str, seconds: float, mark: str = "") -> Ended:
-        folder = Path(self.registry.path).parent if self.registry.path else Path.cwd()
+    @property
+    def _folder(self) -> Path:
+        return Path(self.registry.path).parent if self.registry.path else Path.cwd()
+
+    def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
+        """Return what a command finds in its environment, and a call as `${NAME}`."""
+        run = getattr(self, "_run", "")
+        return {
+            "HEADGATE_PIPELINE": pipeline,
+            "HEADGATE_RUN": run,
+            "HEADGATE_MESSAGE": message,
+        }
+
+    def _shell(
+        self,
+        command: str,
+        *,
+        log: str,
+        seconds: float,
+        mark: str = "",
+        given: dict[str, str] | None = None,
+    ) -> Ended:
         place = self.home / "logs" / f"{log}.log"
-        return run_command(command, folder=folder, log=place, seconds=seconds, mark=mark)
+        return run_command(
+            command, folder=self._folder, log=place, seconds=seconds, mark=mark, env=given
+        )
 
 
 class CommandEffects(CommandWorld):
-    """Starting and stopping."""
+    """Starting, stopping, fencing and the rest."""
 
     _run: str
 
@@ -50,29 +82,77 @@ class CommandEffects(CommandWorld):
         """Tell people how the step gets on."""
         raise NotImplementedError
 
-    def command(self, pipeline: str, word: str) -> None:
-        """Run the registered command; StepError unless it exits 0 in time.
+    def ask(self, word: str, request: str) -> str | None:
+        """Ask a person; who confirmed it, None as long as nobody did."""
+        raise NotImplementedError
 
-        What an earlier try of this run left of the same command is ended first.
+    def pause(self, seconds: float) -> None:
+        """Wait; see `plan.world.Effects`."""
+        raise NotImplementedError
+
+    def command(self, pipeline: str, word: str, message: str = "") -> None:
+        """Run the registered command; StepError unless it succeeds in time.
+
+        What an earlier try of this run left of the same shell command is ended first. A person is
+        waited for, for a day; RefusedError then.
         """
         registered = self.registered(pipeline)
-        command = getattr(registered.commands, word) if registered else None
+        commands = registered.commands if registered else Commands()
+        command = getattr(commands, word)
         if command is None:
             raise StepError(f"{pipeline} has no {word} command")
         self.note(f"{word}: `{command}`")
-        mark = self._mark(pipeline, word)
-        # What a try before a crash left half-way must not go on beside this one.
-        end_marked(mark)
-        log = f"run-{self._run}-{word}"
-        ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, mark=mark)
-        if ended.code != 0:
-            how = "did not end in time" if ended.code is None else f"exited {ended.code}"
-            said = f": {ended.output}" if ended.output else ""
-            raise StepError(f"the {word} command of {pipeline} {how}{said}")
+        given = self._given(pipeline, message)
+        match commands.calls.get(word):
+            case HttpCall() as call:
+                self._http(pipeline, word, call, given)
+            case Ask() as person:
+                self._person(word, person)
+            case WatchControl():
+                self._control(pipeline)
+            case None:
+                self._run_shell(pipeline, word, command, given)
 
     def has_left(self, pipeline: str, word: str) -> bool:
         """Return whether something that this run's command started still lives."""
         return bool(marked(self._mark(pipeline, word)))
+
+    def _run_shell(self, pipeline: str, word: str, command: str, given: dict[str, str]) -> None:
+        mark = self._mark(pipeline, word)
+        # What a try before a crash left half-way must not go on beside this one.
+        end_marked(mark)
+        log = f"run-{self._run}-{word}"
+        ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, mark=mark, given=given)
+        if ended.code != 0:
+            how = "did not end in time" if ended.code is None else f"exited {ended.code}"
+            said = f": {mask_text(ended.output)}" if ended.output else ""
+            raise StepError(f"the {word} command of {pipeline} {how}{said}")
+
+    def _http(self, pipeline: str, word: str, call: HttpCall, given: dict[str, str]) -> None:
+        from headgate.gateway.http_calls import HttpCalls
+
+        try:
+            said = HttpCalls(given, self._folder).perform(call, self.pause)
+        except StepError as error:
+            raise StepError(f"the {word} call of {pipeline}: {error}") from None
+        if said:
+            self.note(f"{word}: {said}")
+
+    def _person(self, word: str, person: Ask) -> None:
+        """Ask, and wait until somebody confirms it."""
+        who, waited = self.ask(word, person.text), 0.0
+        if who is None:
+            self.note(f"{person.text}. Then confirm it here, or with: headgate confirm {self._run}")
+        while who is None:
+            if waited >= PERSON_SECONDS:
+                raise RefusedError(f"nobody confirmed within a day: {person.text}")
+            self.pause(_LOOK)
+            waited, who = waited + _LOOK, self.ask(word, person.text)
+        self.note(f"{who} confirmed: {person.text}")
+
+    def _control(self, pipeline: str) -> None:
+        """Ask the watched driver."""
+        raise StepError(f"{pipeline}: its driver can't be asked in this release")
 
     def _mark(self, pipeline: str, word: str) -> str:
         return f"{self._run}:{pipeline}:{word}"

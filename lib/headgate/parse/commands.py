@@ -155,7 +155,8 @@ def _headers(table: Table) -> tuple[tuple[str, str], ...]:
     for name in sorted(headers.data):
         value = headers.text(name)
         assert value is not None
-        secret = name.lower() in _CARRIERS or is_secret(name) or mask_text(value) != value
+        bare = name.replace("-", "")
+        secret = name.lower() in _CARRIERS or is_secret(bare) or mask_text(value) != value
         if secret and not _VARIABLE.search(value):
             reason = "write the secret as ${NAME}, an environment variable, or as ${file:PATH}"
             headers.fail(name, f"header {name!r} carries a secret: {reason}")

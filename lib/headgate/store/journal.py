@@ -17,12 +17,14 @@ from headgate.store.tables import JOURNAL, PROGRESS
 
 
 class Event(StrEnum):
-    """What an entry says of its step."""
+    """What an entry says of its step; ASKED and CONFIRMED leave its state as it is."""
 
     BEGUN = "begun"
     DONE = "done"
     FAILED = "failed"
     UNDONE = "undone"
+    ASKED = "asked"
+    CONFIRMED = "confirmed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,8 @@ class Journal:
 
     def entries(self, run: str) -> list[Entry]:
         """Return what was journalled of the run, oldest first."""
-        query = sa.select(JOURNAL).where(JOURNAL.c.run == run).order_by(JOURNAL.c.seq)
         with self._database.reading() as connection:
-            return [_entry(row._mapping) for row in connection.execute(query)]
+            return entries_in(connection, run)
 
     def note(self, run: str, position: int, message: str) -> None:
         """Say how a step gets on."""
@@ -90,6 +91,12 @@ class Journal:
         with self._database.reading() as connection:
             rows = [dict(row._mapping) for row in connection.execute(query)]
         return [Note(**{k: v for k, v in row.items() if k != "seq"}) for row in rows]
+
+
+def entries_in(connection: Connection, run: str) -> list[Entry]:
+    """Return a run's entries within the caller's transaction, oldest first."""
+    query = sa.select(JOURNAL).where(JOURNAL.c.run == run).order_by(JOURNAL.c.seq)
+    return [_entry(row._mapping) for row in connection.execute(query)]
 
 
 def write_entry(

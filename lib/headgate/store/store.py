@@ -8,6 +8,7 @@ from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
 from headgate.store.migrate import migrate
 from headgate.store.progress import Progresses
+from headgate.store.questions import Questions
 from headgate.store.requests import Requests
 from headgate.store.runs import Runs
 from headgate.store.versions import Versions
@@ -23,6 +24,7 @@ class Store:
         self.requests = Requests(database)
         self.journal = Journal(database)
         self.progress = Progresses(database)
+        self.questions = Questions(database)
         self.audit = Audit(database)
         self.activity = Activities(database)
 

@@ -41,6 +41,8 @@ def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
     """
     found: dict[int, StepRecord] = {}
     for entry in entries:
+        if entry.event not in _STATES:
+            continue
         found[entry.position] = _after(found.get(entry.position, StepRecord()), entry)
     return found
 

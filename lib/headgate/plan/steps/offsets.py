@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
+from headgate.plan.expiry import expiry_risks
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
@@ -218,6 +219,11 @@ class RestoreOffsets(StepBase):
             prove_stopped(world, self.pipeline)
         check_inactive(world, self.group, self.group_type)
         check_topics(world, self.topics)
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Say until when the old offsets still find their records."""
+        to = {(m.topic, m.partition): m.to.offset for m in self.moves if m.to is not None}
+        return tuple(expiry_risks(world, to))
 
     def bind(self, effects: Effects) -> Was:
         """Read what is committed now, for the record."""

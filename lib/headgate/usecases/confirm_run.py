@@ -1,0 +1,25 @@
+"""Say that a person has done what a run asked for."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import RefusedError
+from headgate.store import open_store
+from headgate.store.questions import Question
+from headgate.usecases.context import Context
+
+
+def confirm_run(context: Context, run: str, *, by: str) -> Question:
+    """Record it; the run then proves it and goes on. RefusedError where it waits for nobody."""
+    with closing(open_store(context.store_url)) as store:
+        row = store.runs.get(run)
+        if not row.state.is_active:
+            raise RefusedError(f"run {run} is {row.state}: it waits for nobody any more")
+        return store.questions.confirm(run, by=by, pipeline=row.pipeline)
+
+
+def open_question(context: Context, run: str) -> Question | None:
+    """Return what the run waits for a person to do, None where it waits for nobody."""
+    with closing(open_store(context.store_url)) as store:
+        return store.questions.open(run) if store.runs.get(run).state.is_active else None
