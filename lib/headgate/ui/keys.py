@@ -135,3 +135,4 @@ class RunsKey(StrEnum):
     UNDO_CONFIRM = "run_undo_confirm"
     RESUME = "run_resume"
     CANCEL = "run_cancel"
+    LOOKS = "run_looks"

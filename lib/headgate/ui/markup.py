@@ -173,6 +173,14 @@ def pill(word: str, name: str) -> str:
     return f'<span class="hg-pill" {tone(name)}>{escape(word)}</span>'
 
 
+def bar(words: str, done: int, total: int | None) -> str:
+    """Return how far something is: its words, and a bar where the end is known."""
+    share = 100 * min(done / total, 1.0) if total else None
+    filled = f'<b style="width:{share:.1f}%"></b>' if share is not None else ""
+    track = f'<span class="track" role="presentation">{filled}</span>' if filled else ""
+    return f'<small class="hg-bar">{escape(words)}{track}</small>'
+
+
 def numbered(lines: Iterable[str]) -> str:
     """Return steps in their order."""
     items = "".join(f"<li>{rich(line)}</li>" for line in lines)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
 
 import streamlit as st
 
 from headgate.errors import HeadgateError
+from headgate.store.progress import StepProgress
 from headgate.store.runs import RunState
 from headgate.ui import markup
+from headgate.ui.catch_up import catch_up
+from headgate.ui.journal import journal
 from headgate.ui.keys import Param, RunsKey
 from headgate.ui.markup import Code
 from headgate.ui.page import user
@@ -18,9 +22,11 @@ from headgate.ui.state import select
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail, StepView, read_run
+from headgate.usecases.read_catch_up import can_catch_up
 from headgate.usecases.resume_run import resume_run
 from headgate.usecases.undo_run import plan_undo, undo_run
 from headgate.views.numbers import ago, moment, short_time
+from headgate.views.progress_words import count_words
 
 REFRESH = 1.0
 """Seconds between two looks at a run that is under way."""
@@ -54,9 +60,13 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     if was_active and not detail.row.state.is_active:
         st.rerun()
     _head(detail)
-    st.html(_steps(detail))
     _remarks(detail)
     _actions(context, detail)
+    st.html(markup.section("Steps") + _steps(detail))
+    if can_catch_up(detail):
+        catch_up(context, detail)
+    with st.expander("Journal"):
+        st.html(journal(detail))
 
 
 def _head(detail: RunDetail) -> None:
@@ -69,12 +79,23 @@ def _head(detail: RunDetail) -> None:
             [
                 ("Run", Code(row.id)),
                 ("Asked for", f"{short_time(row.created_at)} by {row.created_by}"),
+                *_decision(detail),
                 ("Took", took(row.started_at, row.ended_at)),
                 ("Attempt", row.attempt if row.attempt > 1 else None),
                 ("Undone by", [Code(r) for r in detail.undone_by]),
             ]
         )
     )
+
+
+def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
+    """Say who approved it and why it was asked for, where somebody had to be asked."""
+    request = detail.request
+    if request is None:
+        return
+    yield "Why", request.reason
+    because = f": {request.decision}" if request.decision else ""
+    yield "Approved", f"{short_time(request.decided_at)} by {request.decided_by}{because}"
 
 
 def took(begun: str | None, ended: str | None) -> str | None:
@@ -88,15 +109,22 @@ def took(begun: str | None, ended: str | None) -> str | None:
 
 def _steps(detail: RunDetail) -> str:
     notes = {note.position: note.message for note in detail.progress}
-    lines = "".join(_step(step, notes.get(n)) for n, step in enumerate(detail.steps))
+    counts: dict[int, list[StepProgress]] = {}
+    for count in detail.counts:
+        counts.setdefault(count.position, []).append(count)
+    lines = "".join(
+        _step(step, notes.get(n), counts.get(n, ())) for n, step in enumerate(detail.steps)
+    )
     return f'<ol class="hg-steps">{lines}</ol>'
 
 
-def _step(step: StepView, note: str | None) -> str:
+def _step(step: StepView, note: str | None, counts: Sequence[StepProgress]) -> str:
     glyph, hue, style = STATES.get(step.state, ("?", "unknown", "full"))
     below = "".join(f"<small>{markup.rich(text)}</small>" for text in (step.error, note) if text)
+    below += "".join(markup.bar(count_words(c), c.done, c.total) for c in counts)
     duration = took(step.begun_at, step.ended_at)
-    words = " · ".join(filter(None, (step.state.replace("_", " "), duration)))
+    at = short_time(step.begun_at).partition(" ")[2] if step.begun_at else None
+    words = " · ".join(filter(None, (step.state.replace("_", " "), at, duration)))
     return (
         f'<li class="{style}" {markup.tone(hue)}><i>{glyph}</i>'
         f"<span>{markup.rich(step.describe)}{below}</span><em>{escape(words)}</em></li>"
@@ -111,7 +139,9 @@ def _remarks(detail: RunDetail) -> None:
         since = ago(row.created_at).removesuffix(" ago")
         st.html(markup.quiet(f"Waiting for a worker for {since}. `headgate up` starts one."))
     if row.cancel_requested and row.state.is_active:
-        st.html(markup.quiet("It stops at its next safe place."))
+        st.html(markup.say("It was asked to stop, and does so at its next safe place.", "unknown"))
+    if detail.stands:
+        st.html(markup.bullets(detail.stands))
 
 
 def _actions(context: Context, detail: RunDetail) -> None:

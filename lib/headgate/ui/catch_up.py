@@ -1,0 +1,70 @@
+"""How far the pipeline is after a run: looked at every few seconds while somebody watches."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.ui import markup
+from headgate.ui.keys import RunsKey
+from headgate.usecases.context import Context
+from headgate.usecases.list_runs import RunDetail
+from headgate.usecases.read_catch_up import Look, look_at, pace
+from headgate.views.numbers import count, duration, exact
+
+EVERY = 3.0
+"""Seconds between two looks."""
+_KEPT = 10
+"""Looks that a rate is told from: the last half minute."""
+
+
+def catch_up(context: Context, detail: RunDetail) -> None:
+    """Show what is read again, at which rate, and for how long still."""
+    st.html(markup.section("What it reads since"))
+    st.fragment(_look, run_every=EVERY)(context, detail)
+
+
+def _look(context: Context, detail: RunDetail) -> None:
+    try:
+        last = look_at(context, detail)
+    except HeadgateError as error:
+        st.html(markup.unknown(str(error)))
+        return
+    if last is None:
+        st.html(markup.quiet("Nothing tells where it is: no Kafka is configured, or no position."))
+        return
+    looks: list[Look] = st.session_state.setdefault(f"{RunsKey.LOOKS}_{detail.row.id}", [])
+    looks.append(last)
+    del looks[:-_KEPT]
+    st.html(catch_up_html(looks[0], last))
+
+
+def catch_up_html(first: Look, last: Look) -> str:
+    """Return the counts of the last look, with the rate since the first."""
+    total = last.done + last.left
+    words = f"{exact(last.done)} of {exact(total)} records, {last.at_end} of {last.partitions}"
+    facts = [
+        ("Rate", _rate(first, last)),
+        ("Time left", _left(first, last)),
+        ("Batch", exact(last.batch) if last.batch is not None else None),
+        ("The query", last.told),
+    ]
+    return markup.bar(f"{words} partitions at their end", last.done, total) + markup.facts(facts)
+
+
+def _rate(first: Look, last: Look) -> str:
+    found = pace(first, last)
+    if found is None:
+        return "measured at the next look"
+    return f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} arrive"
+
+
+def _left(first: Look, last: Look) -> str:
+    if not last.left:
+        return "none: it has caught up"
+    found = pace(first, last)
+    if found is None:
+        return "measured at the next look"
+    if found.seconds_left is None:
+        return "it does not catch up at this rate"
+    return f"about {duration(round(found.seconds_left) * 1000 or 1000)}"

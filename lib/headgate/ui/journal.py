@@ -1,0 +1,47 @@
+"""A run's journal as one list by time: who asked, what began and ended, what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.ui import markup
+from headgate.usecases.list_runs import RunDetail
+from headgate.views.numbers import short_time
+
+_WORDS = {
+    "apply": "asked for",
+    "undo": "asked for",
+    "resume": "asked to go on",
+    "cancel": "asked to stop",
+    "request": "asked for",
+    "approve": "approved",
+    "done": "done",
+    "failed": "failed",
+    "refused": "refused",
+    "cancelled": "stopped",
+}
+
+
+def journal(detail: RunDetail) -> str:
+    """Return the entries, oldest first."""
+    entries = sorted(_entries(detail), key=lambda entry: entry[0])
+    rows = [(short_time(at), where, what) for at, where, what in entries]
+    return markup.table(("Time (UTC)", "Where", "What"), rows)
+
+
+def _entries(detail: RunDetail) -> Iterator[tuple[str, str, str]]:
+    request = detail.request
+    if request is not None:
+        yield request.asked_at, "request", f"asked for by {request.asked_by}: {request.reason}"
+    for entry in detail.audit:
+        error = f": {entry.details['error']}" if entry.details.get("error") else ""
+        yield entry.at, "run", f"{_WORDS.get(entry.action, entry.action)} by {entry.by}{error}"
+    for number, step in enumerate(detail.steps, start=1):
+        if step.begun_at:
+            yield step.begun_at, f"step {number}", f"begun: {step.describe}"
+        if step.ended_at:
+            error = f": {step.error}" if step.error else ""
+            yield step.ended_at, f"step {number}", f"{step.state.replace('_', ' ')}{error}"
+    for note in detail.progress:
+        where = f"step {note.position + 1}" if note.position >= 0 else "run"
+        yield note.at, where, note.message

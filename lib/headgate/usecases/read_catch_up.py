@@ -1,0 +1,156 @@
+"""How far a pipeline is with what a run made it read again, and how long it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from headgate.errors import HeadgateError
+from headgate.gateway.world import LiveWorld
+from headgate.model.registry import Pipeline
+from headgate.plan.steps import ResetOffsets, StartPipeline
+from headgate.plan.steps.offsets import committed, moves_of
+from headgate.plan.world import World
+from headgate.store import open_store
+from headgate.store.runs import RunState
+from headgate.usecases.context import Context
+from headgate.usecases.list_runs import RunDetail
+from headgate.usecases.read_progress import read_progress
+from headgate.usecases.run_records import step_records
+
+_PART = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A pipeline's positions at one time (seconds since 1970).
+
+    `done` are the offsets read since the run put it back, `left` those that wait, `ended` the
+    sum of the logs' ends. `at_end` of `partitions` have nothing to wait for. `batch` is the
+    newest batch of a query, `told` what the query itself reports of it.
+    """
+
+    at: float
+    done: int
+    left: int
+    ended: int
+    partitions: int
+    at_end: int
+    batch: int | None = None
+    told: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Offsets per second between two looks; `seconds_left` is None where it never ends."""
+
+    reads: float
+    arrives: float
+    seconds_left: float | None
+
+
+def pace(first: Look, last: Look) -> Pace | None:
+    """Return what happened between two looks, None where they are of the same moment."""
+    passed = last.at - first.at
+    if passed <= 0:
+        return None
+    reads, arrives = (last.done - first.done) / passed, (last.ended - first.ended) / passed
+    if not last.left:
+        return Pace(reads=reads, arrives=arrives, seconds_left=0.0)
+    gains = reads - arrives
+    return Pace(reads=reads, arrives=arrives, seconds_left=last.left / gains if gains > 0 else None)
+
+
+def can_catch_up(detail: RunDetail) -> bool:
+    """Whether the run is done and let a pipeline begin somewhere else."""
+    moved = any(isinstance(s, (ResetOffsets, StartPipeline)) for s in detail.plan.steps)
+    return detail.row.state is RunState.DONE and moved and detail.plan.pipeline is not None
+
+
+def look_at(context: Context, detail: RunDetail) -> Look | None:
+    """Return where the run's pipeline is now; None where nothing tells it.
+
+    UnreachableError where Kafka does not answer.
+    """
+    pipeline = context.registry.pipeline(detail.plan.pipeline or "")
+    if pipeline is None or not context.registry.bootstrap_servers or not can_catch_up(detail):
+        return None
+    starts = _starts(context, detail)
+    with closing(LiveWorld(context.registry, context.home)) as world:
+        positions, batch = _positions(world, pipeline)
+        if not positions:
+            return None
+        found = _look(world, positions, starts)
+    return _with_report(context, pipeline, found, batch)
+
+
+def _starts(context: Context, detail: RunDetail) -> dict[_PART, int]:
+    """Return where the run put each partition of a group, as its journal has it."""
+    with closing(open_store(context.store_url)) as store:
+        records = step_records(store.journal.entries(detail.row.id))
+    return {
+        (m.topic, m.partition): m.to.offset
+        for position, step in enumerate(detail.plan.steps)
+        if isinstance(step, ResetOffsets) and position in records
+        for m in moves_of(records[position].was)
+        if m.to is not None
+    }
+
+
+def _positions(world: World, pipeline: Pipeline) -> tuple[dict[_PART, int], int | None]:
+    if pipeline.checkpoint:
+        found = world.checkpoint(pipeline.checkpoint)
+        if found is None:
+            return {}, None
+        parts = {(t, n): at for t, ps in found.offsets.items() for n, at in ps.items()}
+        return parts, found.last_commit_batch
+    if pipeline.group is None:
+        return {}, None
+    return {part: c.offset for part, c in committed(world, pipeline.group).items()}, None
+
+
+def _look(world: World, positions: Mapping[_PART, int], starts: Mapping[_PART, int]) -> Look:
+    topics = world.topics({topic for topic, _ in positions})
+    logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
+    done = left = ended = at_end = 0
+    for part, at in positions.items():
+        log = logs.get(part)
+        if log is None or log.end is None:
+            continue
+        begin = starts.get(part, log.begin or 0)
+        done += max(at - begin, 0)
+        left += max(log.end - at, 0)
+        ended += log.end
+        at_end += at >= log.end
+    return Look(
+        at=datetime.now(UTC).timestamp(),
+        done=done,
+        left=left,
+        ended=ended,
+        partitions=len(positions),
+        at_end=at_end,
+    )
+
+
+def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int | None) -> Look:
+    """Add what the query says of its newest batch, where it is watched."""
+    told = None
+    if pipeline.watch:
+        try:
+            reports = read_progress([pipeline.watch], context=context, query=pipeline.query, most=1)
+        except HeadgateError as error:
+            told = f"its own report can't be read: {error}"
+        else:
+            told = _told(reports[-1].batch, reports[-1].duration_ms) if reports else None
+    return Look(
+        **{name: getattr(found, name) for name in Look.__slots__ if name not in ("batch", "told")},
+        batch=batch,
+        told=told,
+    )
+
+
+def _told(batch: int, duration_ms: int | None) -> str:
+    took = f", which took {duration_ms / 1000:.1f} s" if duration_ms is not None else ""
+    return f"it reports batch {batch}{took}"
