@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
@@ -48,7 +49,10 @@ def test_an_open_transaction_is_seen_with_its_topics(java_admin, broker, topic, 
     assert [(t.id, t.state) for t in mine] == [(one, "ongoing")]
     assert is_of_application(one, app)
     producer.abort_transaction(30)
-    assert not [t for t in open_transactions(java_admin, [(name, 1)]) if name in t.topics]
+    deadline = time.monotonic() + 30
+    while [t for t in open_transactions(java_admin, [(name, 1)]) if name in t.topics]:
+        assert time.monotonic() < deadline, "it is still open"
+        time.sleep(0.2)
 
 
 def test_offsets_of_a_group_that_is_not_there_are_no_refusal(java_admin, topic, unique):

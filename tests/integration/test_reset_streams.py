@@ -1,0 +1,220 @@
+"""Real Kafka Streams applications are reset, and write what was computed directly."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import threading
+import time
+import uuid
+
+import pytest
+
+import resettable
+from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.world import LiveEffects
+from headgate.plan.steps import transactions
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def class_path(tmp_path_factory):
+    return resettable.compiled(tmp_path_factory.mktemp("resettable"))
+
+
+@pytest.fixture
+def app(unique, kafka_admin):
+    """An id that another application's id begins with, and its topics with one partition."""
+    from confluent_kafka.admin import NewTopic
+
+    name = unique("app")
+    topics = [NewTopic(f"{name}-{end}", 1, 1) for end in ("in", "out")]
+    topics.append(NewTopic(f"{name}-2-counts-changelog", 1, 1))
+    for future in kafka_admin.create_topics(topics).values():
+        future.result(20)
+    return name
+
+
+class Writer(threading.Thread):
+    """A producer that goes on until it is told to end."""
+
+    def __init__(self, broker, topic):
+        super().__init__(daemon=True)
+        self.broker, self.topic, self.done = broker, topic, threading.Event()
+
+    def run(self):
+        number = 0
+        while not self.done.wait(0.2):
+            number += 1
+            resettable.produce(self.broker, self.topic, [("late", 300_000 + number)])
+
+    def end(self):
+        self.done.set()
+        self.join()
+
+
+def wait(condition, why, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.3)
+
+
+def group(team, app):
+    with open_kafka(team.context.registry) as kafka:
+        return kafka.describe_group(app)
+
+
+def by_key(written):
+    found = {}
+    for key, count, _ in written:
+        found.setdefault(key, []).append(count)
+    return found
+
+
+def test_from_scratch_counts_everything_once_more(team, broker, app, class_path, groups):
+    state = team.folder / "state"
+    words = resettable.argv(
+        class_path, "rekeyed", broker,
+        application_id=app, prefix=app, state_dir=state, describe=team.folder / "described.txt",
+        session_timeout_ms=6000,
+    )  # fmt: skip
+    commands = resettable.commands(words, state)
+    table = "\n".join(f"{word} = {json.dumps(text)}" for word, text in commands.items())
+    team.register(
+        f'[[pipeline]]\nname = "app"\nengine = "kafka-streams"\ngroup = "{app}"\n'
+        f'evidence = ["described.txt"]\n[pipeline.commands]\n{table}\n'
+    )
+    resettable.produce(broker, f"{app}-in", resettable.HISTORY)
+    groups.commit(f"{app}-2", {(f"{app}-in", 0): (1, "")})
+    start = subprocess.run(commands["start"], shell=True, cwd=team.folder, check=True)
+    assert start.returncode == 0
+    try:
+        count = len(resettable.HISTORY)
+        wait(lambda: len(resettable.read(broker, f"{app}-out")) >= count, "nothing was counted")
+        refuses_a_live_one(team, app)
+        team.run("capture", str(team.folder / "described.txt"), "--pipeline", "app")
+        writer = Writer(broker, f"{app}-in")
+        writer.start()
+        file, plan = team.plan("app")
+        shows_what_it_does(plan, app)
+        done = team.run("apply", str(file))
+        writer.end()
+        assert done["state"] == "done"
+        read = resettable.read(broker, f"{app}-in")
+        right = resettable.rekeyed(read)
+        again = lambda: by_key(resettable.read(broker, f"{app}-out"))  # noqa: E731
+        wait(lambda: sum(map(len, again().values())) >= count + len(read), "not all was counted")
+        for key, counts in again().items():
+            second = len(counts) - len(right[key])
+            assert counts[second:] == right[key]
+            assert counts[:second] == right[key][:second], "the first life counted otherwise"
+        assert f"{app}-2-counts-changelog" in topic_names(team)
+    finally:
+        subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=True)
+
+
+def refuses_a_live_one(team, app):
+    """A preview evicts nobody, and whoever comes back after an eviction is alive."""
+    before = {m.id for m in group(team, app).members}
+    preview = ("reset", "--application-id", app, "--input-topics", f"{app}-in", "--keep-internal")
+    assert "1 member(s)" in team.run(*preview, code=3)["refusals"][0]
+    assert team.run(*preview, "--force")["appliable"]
+    assert {m.id for m in group(team, app).members} == before
+    refused = team.run(*preview, "--force", "--execute", code=3)
+    assert refused["state"] == "refused" and "came back after they were removed" in refused["error"]
+
+
+def shows_what_it_does(plan, app):
+    assert [s["action"] for s in plan["steps"]] == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "reset_offsets"),
+        *("delete_topics", "clear_local_state", "start_pipeline"),
+    ]
+    assert list(plan["steps"][4]["details"]["topics"]) == [
+        f"{app}-by-value-repartition",
+        f"{app}-counts-changelog",
+    ]
+    assert any(f"{app}-out stays" in risk for risk in plan["risks"])
+    assert plan["impact"]["left_alone"].keys() == {f"{app}-2-counts-changelog"}
+
+
+def topic_names(team):
+    with open_kafka(team.context.registry) as kafka:
+        return set(kafka.partitions())
+
+
+def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, app, class_path):
+    state = team.folder / "state"
+    words = resettable.argv(
+        class_path, "windowed", broker,
+        application_id=app, prefix=app, state_dir=state, group_protocol="streams",
+    )  # fmt: skip
+    team.register()
+    resettable.produce(broker, f"{app}-in", resettable.HISTORY)
+    history = resettable.read(broker, f"{app}-in")
+    first = resettable.windowed(history)
+    at = resettable.base_time() + 120_000
+    point = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at / 1000))
+    reset = ("reset", "--application-id", app, "--input-topics", f"{app}-in",
+             f"--to-datetime={point}", "--local-state-cleared=here")  # fmt: skip
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        wait(lambda: written(broker, app) == first, "the first life wrote something else")
+        live = team.run(*reset, "--execute", code=3)
+        assert live["state"] == "refused" and "member(s)" in live["error"]
+        forced = team.run(*reset, "--force", code=3)
+        assert "removes no members of a group of type streams" in forced["refusals"][0]
+        process.terminate()
+    wait(lambda: group(team, app).is_inactive, "it did not leave its group")
+    refuses_while_a_transaction_is_open(team, broker, app)
+
+    plan = team.run(*reset, code=3)
+    assert [r.split(" is ")[0] for r in plan["refusals"]] == [
+        f"nothing proves that {app}-2-counts-changelog"
+    ]
+    (deleted,) = (s for s in plan["steps"] if s["action"] == "delete_topics")
+    assert list(deleted["details"]["topics"]) == [f"{app}-per-minute-changelog"]
+    assert any(risk.startswith("UNPROVEN") for risk in plan["risks"])
+    assert f"{app}-2-counts-changelog" not in plan["impact"]["internal_topics"]
+    done = team.run(*reset, "--internal-topics", f"{app}-per-minute-changelog", "--execute")
+    assert done["state"] == "done"
+    (unproven,) = (s for s in done["steps"] if s["action"] == "clear_local_state")
+    assert "unproven" in unproven["describe"]
+    shutil.rmtree(state)
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        resettable.produce(broker, f"{app}-in", [("a", 260_000), ("b", 10_000), ("a", 260_000)])
+        read = resettable.read(broker, f"{app}-in")
+        since = next(i for i, (_, _, t) in enumerate(read) if t >= at)
+        right = first + resettable.windowed(read[since:])
+        wait(lambda: len(written(broker, app)) >= len(right), "not all was counted again")
+        process.terminate()
+    assert written(broker, app) == right
+
+
+def written(broker, app):
+    return [(key, count) for key, count, _ in resettable.read(broker, f"{app}-out")]
+
+
+def refuses_while_a_transaction_is_open(team, broker, app):
+    from confluent_kafka import Producer
+
+    one = f"{app}-{uuid.uuid4()}-1"
+    producer = Producer({"bootstrap.servers": broker, "transactional.id": one})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(f"{app}-out", b"half")
+    producer.flush(20)
+    context = team.context
+    effects = LiveEffects(
+        context.registry, context.home, run="r", pause=time.sleep, note=lambda _: None
+    )
+    step = transactions.AwaitTransactions(application=app, topics={})
+    try:
+        with pytest.raises(transactions.RefusedError, match=f"pending transaction.*{one}"):
+            step.verify(effects, {})
+        producer.abort_transaction(30)
+        step.apply(effects, {})
+        step.verify(effects, {})
+    finally:
+        effects.close()

@@ -1,0 +1,332 @@
+"""What a reset of a Kafka Streams application does and refuses; a cluster on paper answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.registry import Commands, Pipeline
+from headgate.model.streams import (
+    GroupSubtopology,
+    GroupTopic,
+    Repartition,
+    StreamsApplication,
+    StreamsSink,
+    StreamsSource,
+    StreamsStore,
+)
+from headgate.model.version import Engine, Version
+from headgate.plan.build import build_plan, moved
+from headgate.plan.internal_topics import Claim, Surroundings, judge
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.world import Status, TopicShape
+
+APP = "shop"
+TOPICS = ("in", "out", "loop", "shop-counts-changelog", "shop-g-repartition")
+FACTS = StreamsApplication(
+    described=True,
+    stores=(StreamsStore(name="counts", changelog="counts-changelog"),),
+    repartitions=(Repartition(name="g-repartition", topic="g-repartition"),),
+    sources=(StreamsSource(processor="s", topics=("in",)),),
+    sinks=(StreamsSink(processor="o", topic="out"),),
+)
+LOOPING = replace(
+    FACTS,
+    sources=(*FACTS.sources, StreamsSource(processor="l", topics=("loop",))),
+    sinks=(*FACTS.sinks, StreamsSink(processor="l2", topic="loop")),
+)
+
+
+def group(group_id=APP, state="empty", kind=GroupType.CLASSIC, members=(), **offsets):
+    found = tuple(
+        GroupOffset(topic=topic.replace("_", "-"), partition=0, offset=at)
+        for topic, at in offsets.items()
+    )
+    return Group(id=group_id, type=kind, state=state, members=members, offsets=found)
+
+
+@dataclass
+class PaperCluster:
+    """`shop` has read 4 of 10 records; nobody else is there unless a test says so."""
+
+    names: tuple[str, ...] = TOPICS
+    known: dict = field(default_factory=lambda: {APP: group(**{"in": 4, "shop_g_repartition": 3})})
+    commands: Commands = Commands()
+    others: tuple[Pipeline, ...] = ()
+    ends: int = 10
+
+    def has_cluster(self):
+        return True
+
+    def cluster_id(self):
+        return "c-1"
+
+    def topics(self, names):
+        part = Partition(number=0, begin=0, end=self.ends)
+        return {
+            n: Topic(name=n, id=f"id-{n}", partitions=(part,)) for n in names if n in self.names
+        }
+
+    def shapes(self, names):
+        return {
+            n: TopicShape(name=n, id=f"id-{n}", partitions=1, replication=1)
+            for n in names
+            if n in self.names
+        }
+
+    def topic_names(self):
+        return frozenset(self.names)
+
+    def groups(self):
+        return self.known
+
+    def group(self, group_id):
+        return self.known.get(group_id, group(group_id, state="dead"))
+
+    def first_at(self, parts, at):
+        return dict.fromkeys(parts, 7)
+
+    def status(self, pipeline):
+        return Status.STOPPED
+
+    def pipelines(self):
+        return (self.registered(APP), *self.others)
+
+    def registered(self, pipeline):
+        return Pipeline(name=APP, engine=Engine.KAFKA_STREAMS, group=APP, commands=self.commands)
+
+
+def version(facts=FACTS):
+    return Version(engine=Engine.KAFKA_STREAMS, streams=facts)
+
+
+def scratch(world=None, facts=FACTS, **options):
+    return build_plan("from-scratch", APP, world or PaperCluster(), options, version=version(facts))
+
+
+def reset(world=None, facts=None, **options):
+    told = version(facts) if facts else None
+    return build_plan("reset", APP, world or PaperCluster(), options, version=told)
+
+
+def actions(plan):
+    return [step.action for step in plan.steps]
+
+
+def step(plan, action):
+    return next(s.details() for s in plan.steps if s.action == action)
+
+
+def test_from_scratch_moves_deletes_and_clears():
+    commands = Commands(stop="stop", start="start", status="status", clean="clean")
+    plan = scratch(PaperCluster(commands=commands))
+    assert plan.refusals == ()
+    assert actions(plan) == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "reset_offsets"),
+        *("delete_topics", "clear_local_state", "start_pipeline"),
+    ]
+    assert step(plan, "reset_offsets")["offsets"] == (
+        {"topic": "in", "partition": 0, "from": 4, "to": 0},
+    )
+    assert list(step(plan, "delete_topics")["topics"]) == [
+        "shop-counts-changelog",
+        "shop-g-repartition",
+    ]
+    assert step(plan, "clear_local_state")["command"] == "clean"
+    assert not any("local state" in risk for risk in plan.risks)
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
+
+
+def test_what_moves_by_itself_makes_it_no_other_plan():
+    before = scratch()
+    world = PaperCluster(ends=12)
+    world.known = {APP: group(**{"in": 9, "shop_g_repartition": 8})}
+    assert moved(before, scratch(world)) == ()
+    world.names = (*TOPICS, "shop-new-changelog")
+    assert scratch(world).refusals[0].startswith("nothing proves that shop-new-changelog is shop's")
+
+
+def test_a_topic_that_it_writes_and_reads_is_skipped():
+    plan = scratch(facts=LOOPING)
+    moves = [s.details() for s in plan.steps if s.action == "reset_offsets"]
+    assert [(list(m["topics"]), m["target"]["place"]) for m in moves] == [
+        (["in"], "beginning"),
+        (["loop"], "end"),
+    ]
+    named = reset(facts=LOOPING, input_topics=["in,loop"])
+    assert any("shop writes loop itself" in risk for risk in named.risks)
+
+
+def test_without_a_word_on_local_state_it_counts_double():
+    assert any("counts what is read again double" in risk for risk in scratch().risks)
+    said = scratch(local_state_cleared=["a", "b"])
+    assert any(risk.startswith("UNPROVEN") and "a, b" in risk for risk in said.risks)
+    assert "unproven" in said.steps[-1].describe()
+    no_stores = replace(FACTS, stores=(), repartitions=())
+    world = PaperCluster(names=("in", "out"))
+    world.known = {APP: group(**{"in": 4})}
+    assert "clear_local_state" not in actions(scratch(world, facts=no_stores))
+
+
+def test_without_input_topics_offsets_stay_and_that_is_a_risk():
+    plan = reset(facts=FACTS)
+    assert plan.appliable and "reset_offsets" not in actions(plan)
+    assert any("no input topic is named: offsets stay" in risk for risk in plan.risks)
+
+
+def test_a_forgotten_input_is_a_risk():
+    two = replace(FACTS, sources=(StreamsSource(processor="s", topics=("in", "in2")),))
+    world = PaperCluster(names=(*TOPICS, "in2"))
+    plan = reset(world, facts=two, input_topics=["in"])
+    assert any("in2 is read, too, and not named" in risk for risk in plan.risks)
+
+
+@pytest.mark.parametrize(
+    ("now", "options", "sentence"),
+    [
+        (None, {}, "there is no group shop: no application has this id"),
+        (group(state="dead"), {}, "there is no group shop"),
+        (
+            group(state="stable", members=(Member(id="m", client_id="c"),)),
+            {},
+            "has 1 member(s) (c)",
+        ),
+        (group(state="unknown", members=None), {}, "is unknown: it is not proven"),
+        (
+            group(state="stable", members=(Member(id="m", instance_id="static"),)),
+            {},
+            "--force removes what a killed process left behind",
+        ),
+        (
+            group(kind=GroupType.STREAMS, state="stable", members=(Member(id="m"),)),
+            {"force": True},
+            "Kafka removes no members of a group of type streams",
+        ),
+        (group(kind=GroupType.SHARE), {}, "is of type share"),
+    ],
+)
+def test_nobody_may_be_in_the_group_and_it_must_be_there(now, options, sentence):
+    world = PaperCluster(known={APP: now} if now else {})
+    plan = reset(world, facts=FACTS, input_topics=["in"], **options)
+    assert not plan.appliable
+    assert any(sentence in refusal for refusal in plan.refusals)
+
+
+def test_force_is_a_step_and_no_preview_evicts():
+    live = group(state="stable", members=(Member(id="m"),), **{"in": 4})
+    plan = reset(PaperCluster(known={APP: live}), facts=FACTS, input_topics=["in"], force=True)
+    assert plan.appliable and actions(plan)[0] == "remove_members"
+
+
+OWN = {"shop-counts-changelog": "the topology that was given names it"}
+OTHER = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="shop-2")
+STREAMS = Group(
+    id=APP,
+    type=GroupType.STREAMS,
+    state="stable",
+    subtopologies=(GroupSubtopology(id="0", changelogs=(GroupTopic(name="shop-x-y-changelog"),)),),
+)
+
+
+@pytest.mark.parametrize(
+    ("topic", "named", "around", "claim", "why"),
+    [
+        ("shop-counts-changelog", OWN, {}, Claim.OWNED, "was given names it"),
+        ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only the beginning of its name"),
+        (
+            "shop-g-repartition",
+            {},
+            {"groups": {APP: group(shop_g_repartition=1)}},
+            Claim.OWNED,
+            "has committed on this repartition topic",
+        ),
+        (
+            "shop-counts-changelog",
+            OWN,
+            {"groups": {"debug": group("debug", shop_counts_changelog=1)}},
+            Claim.CONTESTED,
+            "group debug has offsets of it",
+        ),
+        (
+            "shop-2-counts-changelog",
+            {},
+            {"groups": {"shop-2": group("shop-2", **{"in": 1})}},
+            Claim.FOREIGN,
+            "begins with the longer id of shop-2",
+        ),
+        (
+            "shop-2-counts-changelog",
+            {},
+            {"pipelines": (OTHER,)},
+            Claim.FOREIGN,
+            "begins with the longer id of shop-2",
+        ),
+        (
+            "shop-2-counts-changelog",
+            {"shop-2-counts-changelog": "its topology has the store 2-counts"},
+            {"pipelines": (OTHER,)},
+            Claim.CONTESTED,
+            "and its topology has the store 2-counts",
+        ),
+        (
+            "shop-2-counts-changelog",
+            {},
+            {"pipelines": (OTHER,), "versions": {"other": version()}},
+            Claim.FOREIGN,
+            "it is shop-2's: its topology has the store counts",
+        ),
+    ],
+)
+def test_a_claim_needs_a_proof(topic, named, around, claim, why):
+    seen = Surroundings(topics=frozenset({topic}), **{"groups": {}, **around})
+    found = judge(APP, named, seen)[topic]
+    assert found.claim is claim
+    assert why in found.why
+
+
+def test_an_application_with_a_shorter_id_may_own_a_topic():
+    seen = Surroundings(topics=frozenset({"shop-x-changelog"}), groups={APP: STREAMS})
+    (found,) = judge("shop-x", {}, replace(seen, topics=frozenset({"shop-x-y-changelog"}))).values()
+    assert (found.claim, found.why[:13]) == (Claim.FOREIGN, "it is shop's:")
+    (found,) = judge(APP, {}, seen).values()
+    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only the beginning of its name s")
+
+
+def test_what_is_contested_is_refused_always_but_may_be_kept():
+    world = PaperCluster()
+    world.known["debug"] = group("debug", shop_counts_changelog=1)
+    for options in ({}, {"internal_topics": ["shop-counts-changelog"]}):
+        plan = reset(world, facts=FACTS, input_topics=["in"], **options)
+        assert any("shop-counts-changelog is not deleted" in r for r in plan.refusals)
+    kept = reset(world, facts=FACTS, input_topics=["in"], keep_internal=True)
+    assert kept.appliable and "delete_topics" not in actions(kept)
+
+
+def test_what_is_no_internal_topic_is_never_deleted():
+    world = PaperCluster(names=(*TOPICS, "precious", "another-x-changelog"))
+    for name in ("precious", "another-x-changelog"):
+        plan = reset(world, facts=FACTS, internal_topics=[name])
+        assert any(refusal.startswith(name) for refusal in plan.refusals)
+
+
+def test_a_reset_is_built_anew_from_its_options_alone():
+    plan = reset(facts=None, input_topics=["in"], **{
+        "topology-internal": ["shop-counts-changelog", "shop-g-repartition"],
+        "topology-source": ["in"], "topology-sink": ["out"], "topology-store": ["counts"],
+        "topology": ["described.txt"], "bootstrap-server": "b:1",
+    })  # fmt: skip
+    assert plan.appliable
+    read = load_plan(dump_plan(plan), source="plan")
+    again = build_plan("reset", APP, PaperCluster(), read.options)
+    assert again.hash == plan.hash
+    assert plan.command == (
+        "headgate reset --application-id=shop --bootstrap-server=b:1 --input-topics=in"
+        " --topology=described.txt --execute"
+    )
+    assert json.loads(dump_plan(plan))["impact"]["internal_topics"].keys() == {
+        "shop-counts-changelog",
+        "shop-g-repartition",
+    }

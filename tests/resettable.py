@@ -1,0 +1,102 @@
+"""`Resettable`, a real Kafka Streams application, and its results computed directly."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from headgate.gateway.jars import streams_class_path
+from headgate.gateway.java import java
+
+SOURCE = Path(__file__).parent / "streams" / "Resettable.java"
+MINUTE = 60_000
+# Enough for a small application on a machine that does other things, too.
+JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+
+# One key and time (ms) a record: late ones within the grace, ones beyond it, duplicates.
+HISTORY = (
+    *(("a", 0), ("b", 1_000), ("a", 61_000), ("a", 30_000), ("b", 1_000), ("c", 125_000)),
+    *(("a", 59_000), ("a", 70_000), ("b", 190_000), ("b", 100_000), ("a", 61_000)),
+    *(("c", 185_000), ("a", 250_000), ("b", 129_000), ("b", 131_000), ("c", 251_000)),
+)
+
+
+def compiled(folder: Path) -> str:
+    """Compile the application; returns its class path."""
+    tool = ("-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d", str(folder))
+    subprocess.run([java(), *tool, "-cp", streams_class_path(), str(SOURCE)], check=True)
+    return f"{folder}:{streams_class_path()}"
+
+
+def argv(path: str, kind: str, broker: str, **settings: object) -> list[str]:
+    """Return the command line; settings are written with `_` for dots."""
+    words = [f"{key.replace('_', '.')}={value}" for key, value in settings.items()]
+    return [java(), *JVM, "-cp", path, "Resettable", kind, broker, *words]
+
+
+def commands(words: list[str], state: Path) -> dict[str, str]:
+    """Return the registered commands of an application, run in the registry's folder."""
+    runs = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat app.pid)/status"
+    return {
+        "start": f"nohup {shlex.join(words)} > app.log 2>&1 & echo $! > app.pid",
+        "stop": f"[ -e app.pid ] || exit 0; kill $(cat app.pid); while {runs}; do sleep 0.1; done",
+        "status": f"[ -e app.pid ] && {runs} && exit 0 || exit 3",
+        "clean": f"rm -rf {shlex.quote(str(state))}",
+    }
+
+
+def produce(broker: str, topic: str, records: Iterable[tuple[str, int]]) -> None:
+    """Write one record for each key and time to partition 0; the value is the key, too."""
+    from confluent_kafka import Producer
+
+    base = base_time()
+    producer = Producer({"bootstrap.servers": broker})
+    for key, at in records:
+        producer.produce(topic, key=key, value=key, partition=0, timestamp=base + at)
+    assert producer.flush(30) == 0
+
+
+def base_time() -> int:
+    """Return a whole minute two hours ago, the same for a day's tests."""
+    return (int(time.time()) // 86_400) * 86_400_000 - 2 * 60 * MINUTE
+
+
+def read(broker: str, topic: str, since: int = 0) -> list[tuple[str, str, int]]:
+    """Return key, value and time of every record of partition 0 from an offset on."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": "reader-of-no-group"})
+    part = TopicPartition(topic, 0, since)
+    consumer.assign([part])
+    _, end = consumer.get_watermark_offsets(part, timeout=20)
+    found: list[tuple[str, str, int]] = []
+    deadline = time.monotonic() + 30
+    while since + len(found) < end and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+        if message is not None and message.error() is None:
+            words = [(w or b"").decode() for w in (message.key(), message.value())]
+            found.append((words[0], words[1], message.timestamp()[1]))
+    consumer.close()
+    return found
+
+
+def windowed(records: Iterable[tuple[str, str, int]]) -> list[tuple[str, str]]:
+    """Return what the windowed application writes, in order, when it begins with these records."""
+    counts: Counter[tuple[str, int]] = Counter()
+    written, now = [], 0
+    for key, _, at in records:
+        now, start = max(now, at), at - at % MINUTE
+        if start + MINUTE > now - MINUTE:
+            counts[key, start] += 1
+            written.append((f"{key}@{start}", str(counts[key, start])))
+    return written
+
+
+def rekeyed(records: Iterable[tuple[str, str, int]]) -> dict[str, list[str]]:
+    """Return what the rekeyed application writes by key, in order."""
+    totals = Counter(value for _, value, _ in records)
+    return {key: [str(n) for n in range(1, count + 1)] for key, count in totals.items()}
