@@ -69,7 +69,9 @@ def _option(option: Option) -> click.Option:
     # Values are checked by the scenario: the page and a plan's file bring the same ones.
     return click.Option(
         [f"--{option.name}"],
-        is_flag=option.kind is Kind.FLAG,
+        # With False click lets a value be left out, and takes one that begins with a dash for an
+        # option.
+        is_flag=True if option.kind is Kind.FLAG else None,
         multiple=option.kind is Kind.MANY,
         metavar=option.metavar or ("|".join(option.choices) or None),
         help=option.help,
