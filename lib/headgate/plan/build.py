@@ -17,8 +17,12 @@ from headgate.plan.scenarios import (
     from_point,
     from_scratch,
     offline_upgrade,
+    pause,
     repair,
+    rescale,
     reset,
+    retire,
+    skip,
 )
 from headgate.plan.world import World
 
@@ -28,9 +32,13 @@ SCENARIOS: dict[str, Scenario] = {
         from_scratch.SCENARIO,
         from_point.SCENARIO,
         carry_over.SCENARIO,
+        rescale.SCENARIO,
         from_old_state.SCENARIO,
         offline_upgrade.SCENARIO,
         repair.SCENARIO,
+        skip.SCENARIO,
+        retire.SCENARIO,
+        pause.SCENARIO,
     )
 }
 
@@ -40,14 +48,10 @@ PLANNED = (
     "bounded",
     "incremental",
     "online-upgrade",
-    "pause",
     "late-batch",
     "dead-letters",
     "ab",
-    "rescale",
-    "skip",
     "chain",
-    "retire",
 )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from headgate.errors import PlanFileError
 from headgate.plan.step import Step
+from headgate.plan.steps.aside import PutBack, SetAside
 from headgate.plan.steps.checkpoint import (
     DropSnapshot,
     ReplaceCheckpoint,
@@ -17,6 +18,7 @@ from headgate.plan.steps.checkpoint import (
 )
 from headgate.plan.steps.emptying import EmptyTopics
 from headgate.plan.steps.fence import Unfence
+from headgate.plan.steps.groups import DeleteGroup, RestoreGroup
 from headgate.plan.steps.local_state import ClearLocalState
 from headgate.plan.steps.members import RemoveMembers
 from headgate.plan.steps.new_checkpoint import (
@@ -28,12 +30,15 @@ from headgate.plan.steps.new_checkpoint import (
 )
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.plan.steps.parked import DropParking, ParkRecords
+from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
 from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
 from headgate.plan.steps.repair import DropCopy, ProveRepair, PutInPlace, RepairCopy
 from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
 from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
-from headgate.plan.steps.topics import DeleteTopics, RestoreTopics
+from headgate.plan.steps.skip import StepOver
+from headgate.plan.steps.state import ExportState, RescaleCopy
+from headgate.plan.steps.topics import DeleteTopics, MakeTopics, RestoreTopics
 from headgate.plan.steps.transactions import AwaitTransactions
 from headgate.plan.steps.upgrade import (
     DeployVersion,
@@ -41,6 +46,7 @@ from headgate.plan.steps.upgrade import (
     KeepCheckpoint,
     KeepOffsets,
     ProveVersion,
+    StartVersion,
     WithdrawVersion,
 )
 
@@ -52,28 +58,36 @@ __all__ = [
     "ConfigureTopics",
     "CopyToBatch",
     "CutSinkLog",
+    "DeleteGroup",
     "DeleteTopics",
     "DropDraft",
     "DropParking",
     "DropSnapshot",
     "EmptyTopics",
+    "ExportState",
     "MakeCheckpoint",
+    "MakeTopics",
     "OfferCheckpoint",
     "ParkRecords",
     "PlaceCheckpoint",
+    "PutBack",
     "PutCheckpoint",
     "ReadState",
     "RecordOffsets",
     "RefillTopics",
     "RemoveMembers",
     "ReplaceCheckpoint",
+    "RescaleCopy",
     "ResetOffsets",
     "RestoreCheckpoint",
+    "RestoreGroup",
     "RestoreOffsets",
     "RestoreSinkLog",
     "RestoreTopics",
+    "SetAside",
     "SnapshotCheckpoint",
     "StartPipeline",
+    "StepOver",
     "StopPipeline",
     "Unfence",
     "WithdrawCheckpoint",
@@ -91,6 +105,7 @@ STEPS: tuple[type[Step], ...] = (
     KeepOffsets,
     DeployVersion,
     WithdrawVersion,
+    StartVersion,
     ProveVersion,
     SnapshotCheckpoint,
     ReplaceCheckpoint,
@@ -107,8 +122,18 @@ STEPS: tuple[type[Step], ...] = (
     StartPipeline,
     AskPerson,
     Unfence,
+    PauseProcessing,
+    ResumeProcessing,
+    ConfirmDrained,
+    Notify,
     ParkRecords,
     DropParking,
+    StepOver,
+    DeleteGroup,
+    RestoreGroup,
+    SetAside,
+    PutBack,
+    MakeTopics,
     DeleteTopics,
     RestoreTopics,
     EmptyTopics,
@@ -122,6 +147,8 @@ STEPS: tuple[type[Step], ...] = (
     OfferCheckpoint,
     PlaceCheckpoint,
     WithdrawCheckpoint,
+    RescaleCopy,
+    ExportState,
 )
 _BY_ACTION = {kind.action: kind for kind in STEPS}
 

@@ -1,0 +1,159 @@
+"""Pause a pipeline without loss, and go on with it where it was."""
+
+from __future__ import annotations
+
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenarios import common
+from headgate.plan.step import Step
+from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
+from headgate.plan.steps.process import StopPipeline, start_or_ask
+from headgate.plan.world import Status, World
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: pause, prove it, tell people; or, asked to `resume`, go on and tell."""
+    pipeline, world = asked.pipeline, asked.world
+    location = _location(pipeline, world)
+    resume = bool(asked.options.get("resume"))
+    group = {"cluster_id": world.cluster_id(), "group": pipeline.group} if pipeline.group else {}
+    steps = _resume(pipeline, location) if resume else _pause(pipeline, location)
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=steps,
+        preconditions={**group, "commands": _commands(pipeline)},
+        risks=tuple(_risks(pipeline, resume=resume)),
+        refusals=tuple(_refusals(pipeline, world, resume=resume)),
+        options=dict(asked.options),
+        resources=tuple(_resources(pipeline, location)),
+    )
+
+
+def _pause(pipeline: Pipeline, location: str | None) -> tuple[Step, ...]:
+    commands = pipeline.commands
+    told = _notify(pipeline, f"{pipeline.name} is paused", f"{pipeline.name} is being resumed")
+    if commands.pause is not None:
+        return (PauseProcessing(**_hold(pipeline, location)), *told)
+    drained = ConfirmDrained(pipeline=pipeline.name, group=pipeline.group, checkpoint=location)
+    return (_stop(pipeline, location), drained, *told)
+
+
+def _resume(pipeline: Pipeline, location: str | None) -> tuple[Step, ...]:
+    told = _notify(pipeline, f"{pipeline.name} goes on", f"{pipeline.name} is being paused")
+    if pipeline.commands.pause is not None:
+        return (ResumeProcessing(**_hold(pipeline, location)), *told)
+    return (start_or_ask(_stop(pipeline, location)), *told)
+
+
+def _hold(pipeline: Pipeline, location: str | None) -> dict[str, str]:
+    commands = pipeline.commands
+    assert commands.pause is not None and commands.resume is not None
+    found = {
+        "pipeline": pipeline.name,
+        "command": commands.pause,
+        "resume": commands.resume,
+        "group": pipeline.group,
+        "checkpoint": location,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _stop(pipeline: Pipeline, location: str | None) -> StopPipeline:
+    return common.stop_step(pipeline, checkpoint=location)
+
+
+def _notify(pipeline: Pipeline, message: str, back: str) -> tuple[Step, ...]:
+    command = pipeline.commands.notify
+    if command is None:
+        return ()
+    return (Notify(pipeline=pipeline.name, command=command, message=message, back=back),)
+
+
+def _location(pipeline: Pipeline, world: World) -> str | None:
+    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    return found.location if found else None
+
+
+def _commands(pipeline: Pipeline) -> dict[str, str | None]:
+    commands = pipeline.commands
+    return {**common.command_facts(pipeline), "pause": commands.pause, "resume": commands.resume}
+
+
+def _resources(pipeline: Pipeline, location: str | None) -> list[str]:
+    group = [f"group:{pipeline.group}"] if pipeline.group else []
+    return [*group, *([f"checkpoint:{location}"] if location else [])]
+
+
+def _refusals(pipeline: Pipeline, world: World, *, resume: bool) -> list[str]:
+    commands = pipeline.commands
+    if commands.pause is None and commands.stop is None:
+        needed = _NEEDED[pipeline.engine]
+        return [f"{pipeline.name} has neither a pause nor a stop command, it needs {needed}"]
+    status = world.status(pipeline.name)
+    if resume:
+        runs = status is Status.RUNS or (commands.pause is None and _has_members(pipeline, world))
+        return [f"{pipeline.name} runs: there is nothing to resume"] if runs else []
+    if status is Status.PAUSED:
+        return [f"{pipeline.name} is paused already"]
+    stopped = status is Status.STOPPED
+    if pipeline.group and status is Status.UNKNOWN:
+        stopped = world.group(pipeline.group).is_inactive
+    return [f"{pipeline.name} is stopped: there is nothing to pause"] if stopped else []
+
+
+def _has_members(pipeline: Pipeline, world: World) -> bool:
+    return bool(pipeline.group and world.group(pipeline.group).members)
+
+
+def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
+    commands = pipeline.commands
+    if resume:
+        return []
+    risks = [
+        "records that expire while it is paused are lost to it: see the retention of its topics"
+    ]
+    if commands.pause is None:
+        risks.append(
+            f"{pipeline.name} has no pause command: it is stopped, and started to go on. What a"
+            " stop in the middle leaves half done is done again then"
+        )
+        if commands.start is None:
+            risks.append(f"{pipeline.name} has no start command: a person has to start it again")
+    elif pipeline.engine is not Engine.SPARK:
+        risks.append(
+            "its processes stay members of their group: a reset still needs them stopped, and a"
+            " process that is started meanwhile is not paused"
+        )
+    return risks
+
+
+_STOP = "a registered `stop` command (a shell command, an HTTP call, a person)"
+_NEEDED = {
+    Engine.SPARK: (
+        f"{_STOP}; with `stop = {{ watch = true }}` the driver stops the query between two batches"
+    ),
+    Engine.KAFKA_STREAMS: (
+        "a registered `pause` command that reaches every instance, because `KafkaStreams.pause()`"
+        f" works only inside a process; else {_STOP}: then it is stopped, and started to go on"
+    ),
+    Engine.CONSUMER_GROUP: f"a registered `pause` command that reaches every member, or {_STOP}",
+}
+
+SCENARIO = Scenario(
+    name="pause",
+    title="Pause",
+    what="Finish what is in flight, hold the pipeline, and go on later where it was.",
+    build=build,
+    options=(
+        Option(
+            name="resume",
+            ask="Go on with a paused pipeline?",
+            help="Go on instead of pausing; `headgate undo RUN` of the pause does the same.",
+            kind=Kind.FLAG,
+        ),
+    ),
+    support={engine: needs(why) for engine, why in _NEEDED.items()},
+)

@@ -1,0 +1,221 @@
+"""Hold the processing of a pipeline whose processes stay up, and go on; tell people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_command
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects, Status, World
+
+# Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
+STILL_SECONDS, MOST_SECONDS = 65.0, 200.0
+# How long a status may take to follow a command.
+FOLLOW_SECONDS = 60.0
+_POLL = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseProcessing(StepBase):
+    """Run the registered pause command and prove that nothing is processed any more.
+
+    Proof is a status command that says `paused`; else that the committed offsets, or the logs of
+    the checkpoint, stand still.
+    """
+
+    action: ClassVar[str] = "pause_processing"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str
+    resume: str
+    group: str | None = None
+    checkpoint: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"pause {self.pipeline} with `{self.command}` and make sure that nothing moves"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the commands are not the planned ones."""
+        check_command(world, self.pipeline, "pause", self.command)
+        check_command(world, self.pipeline, "resume", self.resume)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command, unless the status says that it is paused."""
+        if effects.status(self.pipeline) is not Status.PAUSED:
+            effects.command(self.pipeline, "pause")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where it is not proven that it is paused: the command is all that was done."""
+        if _follows(effects, self.pipeline, Status.PAUSED):
+            effects.note(f"the status of {self.pipeline} is paused")
+            return
+        still = waited = 0.0
+        before = self._position(effects)
+        while still < STILL_SECONDS:
+            if waited >= MOST_SECONDS:
+                raise RefusedError(f"{self.pipeline} still moves {waited:.0f} s after its pause")
+            effects.pause(_POLL)
+            waited, now = waited + _POLL, self._position(effects)
+            still, before = (still + _POLL if now == before else 0.0), now
+        effects.note(f"{self.pipeline} stands still for {still:.0f} s: it committed nothing")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Go on."""
+        return (ResumeProcessing(**asdict(self)),)
+
+    def _position(self, effects: Effects) -> object:
+        return position(effects, self.group, self.checkpoint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeProcessing(StepBase):
+    """Run the registered resume command."""
+
+    action: ClassVar[str] = "resume_processing"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str
+    resume: str
+    group: str | None = None
+    checkpoint: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"go on with {self.pipeline} with `{self.resume}`"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the command is not the planned one."""
+        check_command(world, self.pipeline, "resume", self.resume)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command, unless the status says that it runs."""
+        if effects.status(self.pipeline) is not Status.RUNS:
+            effects.command(self.pipeline, "resume")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the status still says `paused`; without a status nothing proves it at once."""
+        _follows(effects, self.pipeline, Status.RUNS)
+        if effects.status(self.pipeline) is Status.PAUSED:
+            raise StepError(f"the status of {self.pipeline} is still paused")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Pause it again."""
+        return (PauseProcessing(**asdict(self)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmDrained(StepBase):
+    """Prove that the pipeline is still stopped, and say where it stands and what was in flight."""
+
+    action: ClassVar[str] = "confirm_drained"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    group: str | None = None
+    checkpoint: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"confirm that {self.pipeline} is paused, and what of it was in flight"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where somebody runs it again."""
+        prove_stopped(world, self.pipeline, group=self.group, checkpoint=self.checkpoint)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Say it: nothing is changed."""
+        effects.note(self._stands(effects))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The proof was made before."""
+
+    def _stands(self, effects: Effects) -> str:
+        if self.group is not None:
+            return f"{self.pipeline} is paused: {_waiting(effects, self.group)}"
+        found = effects.checkpoint(self.checkpoint) if self.checkpoint else None
+        if found is None:
+            return f"{self.pipeline} is paused; it has no checkpoint yet"
+        begun, done = found.head
+        if begun == done:
+            return f"{self.pipeline} is paused after batch {done}: nothing is in flight"
+        return (
+            f"{self.pipeline} is paused after batch {done}. Batch {begun} was under way: it is done"
+            " again from its logged offsets, and its sink may have got a part of it already"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notify(StepBase):
+    """Tell people, by the registered command; that it fails keeps nothing from going on."""
+
+    action: ClassVar[str] = "notify"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    command: str
+    message: str
+    back: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"notify with `{self.command}`: {self.message}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the command is not the planned one."""
+        check_command(world, self.pipeline, "notify", self.command)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Run the command; twice after a crash."""
+        try:
+            effects.command(self.pipeline, "notify", f"{self.message} (run {effects.run})")
+        except StepError as error:
+            effects.note(f"nobody was told: {error}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Whether anybody reads it is not ours to know."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Tell of the way back."""
+        again = Notify(
+            pipeline=self.pipeline, command=self.command, message=self.back, back=self.message
+        )
+        return (again,)
+
+
+def position(world: World, group: str | None, checkpoint: str | None) -> object:
+    """Return what moves while something is processed."""
+    if group is not None:
+        offsets = world.group(group).offsets
+        return sorted((o.topic, o.partition, o.offset or 0) for o in offsets)
+    found = world.checkpoint(checkpoint) if checkpoint else None
+    return found.head if found else None
+
+
+def _follows(effects: Effects, pipeline: str, wanted: Status) -> bool:
+    """Return whether the status comes to be the wanted one; one that knows no pause never does."""
+    waited, found = 0.0, effects.status(pipeline)
+    while found not in (wanted, Status.UNKNOWN) and waited < FOLLOW_SECONDS:
+        effects.pause(_POLL)
+        waited, found = waited + _POLL, effects.status(pipeline)
+    return found is wanted
+
+
+def _waiting(effects: Effects, group: str) -> str:
+    offsets = {
+        (o.topic, o.partition): o.offset
+        for o in effects.group(group).offsets
+        if o.offset is not None
+    }
+    topics = effects.topics({topic for topic, _ in offsets})
+    waits = sum(
+        max((part.end or 0) - offsets.get((name, part.number), part.end or 0), 0)
+        for name, topic in topics.items()
+        for part in topic.partitions
+    )
+    return f"its group is empty, {waits} records wait from its committed offsets on"

@@ -1,0 +1,155 @@
+"""Pause and resume, over a pipeline made of shell commands: as a stop, and by a pause command."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.build import build_plan
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.steps import pause
+from headgate.plan.undo import Past, build_undo
+from headgate.plan.world import Status
+from headgate.worker.run_journal import RunJournal
+from plan.conftest import COMMANDS
+
+HELD = replace(
+    COMMANDS,
+    pause="echo >> pauses; touch held",
+    resume="rm -f held",
+    status="[ -e held ] && exit 4; [ -e running ] && exit 0 || exit 3",
+    notify='echo "$HEADGATE_MESSAGE" >> told',
+)
+
+
+@pytest.fixture
+def held(lab, monkeypatch):
+    """A lab whose status command is asked in earnest: it knows paused."""
+    made = lab(HELD)
+    kind = type(made.effects())
+    monkeypatch.delattr(kind, "status")
+    return made
+
+
+def undo_of(lab, run, plan):
+    journal = RunJournal(lab.store, run, plan, undo_of=None)
+    records = {n: journal.record(n) for n in range(len(plan.steps))}
+    return build_undo(Past(run=run, plan=plan, records=records), lab.effects())
+
+
+def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
+    made = lab()
+    plan = build_plan("pause", "q", made.effects())
+    assert plan.appliable
+    assert load_plan(dump_plan(plan), source="x").hash == plan.hash
+    run = made.enqueue(plan)
+    made.execute(run, plan)
+    assert not (made.folder / "running").exists()
+    assert any("paused after batch 4: nothing is in flight" in note for note in made.notes)
+    back = undo_of(made, run, plan)
+    assert [s.action for s in back.steps] == ["start_pipeline"]
+    made.execute(made.enqueue(back, undo_of=run), back, run)
+    assert (made.folder / "running").exists()
+
+
+def test_a_batch_that_was_under_way_is_named(lab):
+    made = lab()
+    (made.folder / "ck" / "commits" / "4").rename(made.folder / "ck" / "commits" / "3")
+    plan = build_plan("pause", "q", made.effects())
+    made.execute(made.enqueue(plan), plan)
+    assert any("Batch 4 was under way" in note for note in made.notes)
+
+
+def test_resume_by_the_scenario_starts_it(lab):
+    made = lab()
+    (made.folder / "running").unlink()
+    plan = build_plan("pause", "q", made.effects(), {"resume": True})
+    assert plan.command.startswith("headgate plan pause q --resume")
+    made.execute(made.enqueue(plan), plan)
+    assert (made.folder / "running").exists()
+
+
+def test_a_pause_command_holds_it_and_people_are_told(held):
+    plan = build_plan("pause", "q", held.effects())
+    assert [s.action for s in plan.steps] == ["pause_processing", "notify"]
+    run = held.enqueue(plan)
+    held.execute(run, plan)
+    assert (held.folder / "running").exists()
+    assert held.effects().status("q") is Status.PAUSED
+    back = undo_of(held, run, plan)
+    held.execute(held.enqueue(back, undo_of=run), back, run)
+    assert held.effects().status("q") is Status.RUNS
+    told = (held.folder / "told").read_text().splitlines()
+    assert [line.partition(" (run")[0] for line in told] == ["q is paused", "q is being resumed"]
+
+
+def test_what_is_paused_or_stopped_already_is_refused(held):
+    (held.folder / "held").touch()
+    assert build_plan("pause", "q", held.effects()).refusals == ("q is paused already",)
+    (held.folder / "held").unlink()
+    refused = build_plan("pause", "q", held.effects(), {"resume": True}).refusals
+    assert refused == ("q runs: there is nothing to resume",)
+    (held.folder / "running").unlink()
+    refused = build_plan("pause", "q", held.effects()).refusals
+    assert refused == ("q is stopped: there is nothing to pause",)
+
+
+def test_without_a_command_it_says_what_is_needed(lab):
+    (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).effects()).refusals
+    assert "a registered `stop` command" in reason
+    assert "watch = true" in reason
+
+
+def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, monkeypatch):
+    monkeypatch.setattr(pause, "MOST_SECONDS", 5.0)
+    monkeypatch.setattr(pause, "STILL_SECONDS", 3.0)
+    made = lab(replace(HELD, status=None))
+    step = build_plan("pause", "q", made.effects()).steps[0]
+    moving = made.effects("r")
+    monkeypatch.setattr(moving, "status", lambda _pipeline: Status.UNKNOWN)
+    moves = iter(range(100))
+
+    def move(_seconds):
+        (made.folder / "ck" / "offsets" / str(10 + next(moves))).write_text("v1")
+
+    monkeypatch.setattr(moving, "pause", move)
+    with pytest.raises(RefusedError, match="still moves 5 s after its pause"):
+        step.verify(moving, {})
+    monkeypatch.setattr(moving, "pause", lambda _seconds: None)
+    step.verify(moving, {})
+    assert any("stands still for 3 s" in note for note in made.notes)
+
+
+def test_nobody_told_is_no_reason_to_fail(held):
+    pipeline = replace(held.registry.pipelines[0], commands=replace(HELD, notify="exit 7"))
+    held.registry = replace(held.registry, pipelines=(pipeline,))
+    plan = build_plan("pause", "q", held.effects())
+    plan.steps[1].apply(held.effects("r"), {})
+    assert any("nobody was told" in note and "exited 7" in note for note in held.notes)
+
+
+def test_a_resume_that_does_not_take_fails(held):
+    plan = build_plan("pause", "q", held.effects())
+    (held.folder / "held").touch()
+    (step,) = plan.steps[0].undo({})
+    with pytest.raises(StepError, match="still paused"):
+        step.verify(held.effects("r"), {})
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_crashes_at_every_point(lab, resume):
+    at = 0
+    while True:
+        made = lab()
+        if resume:
+            (made.folder / "running").unlink()
+        plan = build_plan("pause", "q", made.effects(), {"resume": resume})
+        run = made.enqueue(plan)
+        crashed = made.crash(run, plan, at)
+        made.execute(run, plan)
+        assert (made.folder / "running").exists() is resume
+        assert not (made.folder / "twice").exists()
+        if not crashed:
+            break
+        at += 1
+    assert at >= 5
