@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from headgate.compat.report import Finding, Report
+from headgate.compat.report import Finding, Outcome, Report
 from headgate.compat.way_back import expected_rollback
 from headgate.errors import EvidenceError, NotFoundError
 from headgate.gateway.world_verdicts import VerdictWorld
 from headgate.model.registry import Pipeline
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.plan.verdict import Judged, Verdict
 from headgate.store import open_store
 from headgate.store.versions import Origin
 from headgate.usecases.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
+from headgate.usecases.world_now import moved_to
 
 AnyWorld = TypeVar("AnyWorld", bound=VerdictWorld)
 
@@ -43,16 +45,13 @@ def judge_upgrade(
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
     evidence = _settled(context, after)
-    old_evidence = _old(context, registered, before)
-    old, new = read_side(old_evidence, context), read_side((evidence,), context)
-    report = report_on(
-        old,
-        new,
-        context=context,
-        evidence=(*old_evidence, evidence),
-        pipeline=pipeline,
-        ask_kafka=bool(context.registry.bootstrap_servers),
-    )
+    new = read_side((evidence,), context)
+    now = _checkpoint_now(context, registered)
+    old, named = _old(context, registered, before, now)
+    report = _report(context, old, new, (*named, evidence), pipeline)
+    if now is not None and old is not now:
+        # Whatever is said to have run: the state that it left is what the new version meets.
+        report = _with_what_state_says(report, _report(context, now, new, (*named,), pipeline))
     return Verdict(
         outcome=report.outcome.word,
         before=fingerprint(old),
@@ -77,21 +76,56 @@ def _settled(context: Context, after: str) -> str:
     return f"{after}@{rows[-1].number}"
 
 
-def _old(context: Context, pipeline: Pipeline, before: str | None) -> tuple[str, ...]:
-    """Return the evidence of what runs: its checkpoint as it is now, and what else is known."""
-    now: list[str] = []
-    if pipeline.engine is Engine.SPARK and pipeline.checkpoint:
-        now.append(pipeline.checkpoint)
-    if before is not None:
-        return (*now, _settled(context, before))
-    if (seen := _running(context, pipeline.name)) is not None:
-        return (*now, seen)
-    evidence = (*now, *pipeline.evidence)
-    if not evidence:
+def _checkpoint_now(context: Context, pipeline: Pipeline) -> Version | None:
+    if pipeline.engine is not Engine.SPARK or not pipeline.checkpoint:
+        return None
+    return read_side((pipeline.checkpoint, *pipeline.evidence), context)
+
+
+def _old(
+    context: Context, pipeline: Pipeline, before: str | None, now: Version | None
+) -> tuple[Version, tuple[str, ...]]:
+    """Return the version that runs, at the place where its checkpoint is now, and its evidence."""
+    named = _settled(context, before) if before is not None else _running(context, pipeline.name)
+    if named is not None:
+        known = read_side((named,), context)
+        return (known if now is None else _at_its_place(known, now, named)), (named,)
+    if now is not None:
+        return now, (pipeline.name,)
+    if not pipeline.evidence:
         raise EvidenceError(
             f"nothing is known of the version of {pipeline.name} that runs: name it with --before"
         )
-    return evidence
+    return read_side(pipeline.evidence, context), pipeline.evidence
+
+
+def _at_its_place(known: Version, now: Version, named: str) -> Version:
+    if len(known.sources or ()) != len(now.sources or ()):
+        raise EvidenceError(
+            f"{named} has {len(known.sources or ())} sources, its checkpoint has"
+            f" {len(now.sources or ())}: it is not the version that ran last; name that one with"
+            " --before"
+        )
+    there = moved_to(known, now)
+    return there if there.pinned else replace(there, pinned=now.pinned)
+
+
+def _with_what_state_says(report: Report, other: Report) -> Report:
+    """Add what the state alone says against the new version, where nothing said so yet."""
+    known = {f.rule for f in report.findings}
+    bad = (Outcome.REFUSES, Outcome.SILENTLY_WRONG)
+    more = [f for f in other.findings if f.outcome in bad and f.rule not in known]
+    found = sorted((*report.findings, *more), key=lambda f: -f.outcome)
+    return replace(report, findings=tuple(found))
+
+
+def _report(
+    context: Context, old: Version, new: Version, evidence: tuple[str, ...], pipeline: str
+) -> Report:
+    ask_kafka = bool(context.registry.bootstrap_servers)
+    return report_on(
+        old, new, context=context, evidence=evidence, pipeline=pipeline, ask_kafka=ask_kafka
+    )
 
 
 def _running(context: Context, name: str) -> str | None:

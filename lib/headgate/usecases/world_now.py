@@ -84,13 +84,18 @@ def with_offsets_now(evidence: Sequence[str], version: Version, context: Context
         return version
     now = _checkpoint_now(evidence, context)
     if now is not None and _topics(now) == _topics(version):
-        pairs = zip(version.sources or (), now.sources or (), strict=True)
-        moved = tuple(replace(s, offsets=n.offsets, advanced=n.advanced) for s, n in pairs)
-        return replace(
-            version, sources=moved, progress=now.progress, query_id=now.query_id, faults=now.faults
-        )
+        return moved_to(version, now)
     progress = version.progress or Progress()
     return replace(version, progress=replace(progress, offsets_from=STORED))
+
+
+def moved_to(version: Version, now: Version) -> Version:
+    """Return the version at the place that its checkpoint, read `now`, says; sources in order."""
+    pairs = zip(version.sources or (), now.sources or (), strict=True)
+    moved = tuple(replace(s, offsets=n.offsets, advanced=n.advanced) for s, n in pairs)
+    return replace(
+        version, sources=moved, progress=now.progress, query_id=now.query_id, faults=now.faults
+    )
 
 
 def _is_read_now(evidence: Sequence[str], version: Version) -> bool:

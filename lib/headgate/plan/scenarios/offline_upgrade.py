@@ -6,10 +6,11 @@ import dataclasses
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import upgrade_group, upgrade_spark
 from headgate.plan.verdict import FAIL_ON, read_fail_on
 
+_COMMANDS = "registered `deploy` and `withdraw` commands, which may be a person who is asked"
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
 
 
@@ -84,8 +85,11 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: SUPPORTED,
-        Engine.KAFKA_STREAMS: SUPPORTED,
-        Engine.CONSUMER_GROUP: SUPPORTED,
+        Engine.SPARK: needs(_COMMANDS),
+        Engine.KAFKA_STREAMS: needs(
+            f"{_COMMANDS}; its local state and changelogs are not kept, so that a way back reads"
+            " again over the state that the new version left"
+        ),
+        Engine.CONSUMER_GROUP: needs(f"{_COMMANDS}; there is no state that a verdict could judge"),
     },
 )

@@ -19,8 +19,7 @@ from headgate.plan.scenarios.upgrade_spark import (
 )
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps.offsets import RecordOffsets, committed
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.upgrade import KeepOffsets, ProveVersion
+from headgate.plan.steps.upgrade import KeepOffsets, ProveVersion, start_version
 from headgate.plan.verdict import Verdict
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
@@ -76,7 +75,7 @@ def _steps(
         RecordOffsets(group=pipeline.group),
         keep,
         deploy_step(asked),
-        start_or_ask(stop),
+        start_version(stop),
         ProveVersion(pipeline=pipeline.name, group=pipeline.group),
     )
 

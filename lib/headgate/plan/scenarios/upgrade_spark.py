@@ -9,12 +9,12 @@ from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
-from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.upgrade import (
     DeployVersion,
     GateVersion,
     KeepCheckpoint,
     ProveVersion,
+    start_version,
 )
 from headgate.plan.verdict import FAIL_ON, Verdict, read_fail_on
 from headgate.plan.world import Checkpoint
@@ -55,7 +55,7 @@ def steps(asked: Asked, verdict: Verdict, found: Checkpoint) -> tuple[Step, ...]
         pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
     )
     prove = ProveVersion(pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id)
-    return (stop, gate_step(asked, verdict), keep, deploy_step(asked), start_or_ask(stop), prove)
+    return (stop, gate_step(asked, verdict), keep, deploy_step(asked), start_version(stop), prove)
 
 
 def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:

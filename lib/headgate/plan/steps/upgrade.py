@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
@@ -11,6 +11,7 @@ from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
 from headgate.plan.steps.offsets import Move, RestoreOffsets, committed, moves_of
+from headgate.plan.steps.process import StartPipeline, StopPipeline, start_or_ask
 from headgate.plan.verdict import new_codes
 from headgate.plan.world import Effects, Status, World
 
@@ -223,6 +224,20 @@ class WithdrawVersion(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartVersion(StartPipeline):
+    """Start the new version; where it ends at once, all is taken back."""
+
+    action: ClassVar[str] = "start_version"
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where it doesn't run: nothing of it is done yet, so the old one can go on."""
+        try:
+            StartPipeline.verify(self, effects, was)
+        except StepError as error:
+            raise RefusedError(f"the new version: {error}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProveVersion(StepBase):
     """See that the new version does its work where the old one stopped.
 
@@ -315,6 +330,14 @@ class ProveVersion(StepBase):
                 )
             effects.pause(_POLL)
             waited += _POLL
+
+
+def start_version(stop: StopPipeline) -> Step:
+    """Return the step that starts the new version, by its command or by a person."""
+    step = start_or_ask(stop)
+    if not isinstance(step, StartPipeline):
+        return step
+    return StartVersion(**{f.name: getattr(step, f.name) for f in fields(step)})
 
 
 def _later(batch: int | None, than: int | None) -> bool:
