@@ -7,12 +7,12 @@ import pytest
 
 from headgate.cli.scenarios import Scenarios
 
-GIVEN = {}
+given = {}
 
 
 def remember(scenario, pipeline, answers):
-    GIVEN.clear()
-    GIVEN.update(answers)
+    given.clear()
+    given.update(answers)
     return 0
 
 
@@ -33,7 +33,7 @@ def command():
 )  # fmt: skip
 def test_a_value_may_begin_with_a_dash(arguments, answers):
     command.main(["from-point", "p", *arguments], standalone_mode=False)
-    assert GIVEN == answers
+    assert given == answers
 
 
 def test_a_value_is_not_left_out():

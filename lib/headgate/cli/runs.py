@@ -7,21 +7,44 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import as_json, show
+from headgate.cli.catch_up import follow_catch_up
+from headgate.cli.follow import as_json, show, until_ended, who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.store.progress import StepProgress
 from headgate.store.runs import RunRow
+from headgate.usecases.clean_runs import Cleaned, clean_runs
 from headgate.usecases.list_runs import RunDetail, list_runs, read_run
 from headgate.views.progress_words import count_words
 
 
 @click.command("runs")
 @click.argument("run", required=False)
+@click.option(
+    "--follow", is_flag=True, help="Wait for RUN's end, then until its pipeline has caught up."
+)
+@click.option("--clean", is_flag=True, help="Remove snapshots older than they are to be kept.")
+@click.option("--dry-run", is_flag=True, help="With --clean: only say what would be removed.")
 @format_option()
-def command(run: str | None, output: str) -> int:
-    """List the runs, newest first, or show RUN step by step."""
+def command(run: str | None, follow: bool, clean: bool, dry_run: bool, output: str) -> int:
+    """List the runs, newest first, or show RUN step by step.
+
+    --clean removes what old runs put aside (`[runs] keep_snapshots`); they can't be undone then.
+    """
     context = current_context()
-    if run is not None:
+    if dry_run and not clean:
+        raise click.UsageError("--dry-run belongs to --clean")
+    if clean:
+        if run is not None or follow:
+            raise click.UsageError("--clean takes no RUN: it looks at all of them")
+        _clean(clean_runs(context, by=who(), dry=dry_run), output, dry=dry_run)
+        return 0
+    if follow and run is None:
+        raise click.UsageError("--follow needs a RUN")
+    if run is not None and follow:
+        detail = until_ended(context, run)
+        last = follow_catch_up(context, detail)
+        _show_one(detail, output, caught_up=asdict(last) if last else None)
+    elif run is not None:
         _show_one(read_run(context, run), output)
     elif output == "json":
         emit_json({"runs": [_row_json(row) for row in list_runs(context)]})
@@ -32,9 +55,19 @@ def command(run: str | None, output: str) -> int:
     return 0
 
 
-def _show_one(detail: RunDetail, output: str) -> None:
+def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
     if output == "json":
-        emit_json(_detail_json(detail))
+        emit_json({"removed": [asdict(c) for c in cleaned], "dry_run": dry})
+        return
+    for found in cleaned:
+        click.echo(f"{found.run}  {found.bytes >> 20} MiB  {found.path}")
+    word = "would be removed" if dry else "removed"
+    click.echo(f"{len(cleaned)} folder(s) {word}, {sum(c.bytes for c in cleaned) >> 20} MiB")
+
+
+def _show_one(detail: RunDetail, output: str, *, caught_up: dict[str, Any] | None = None) -> None:
+    if output == "json":
+        emit_json({**_detail_json(detail), "catch_up": caught_up})
         return
     show(detail, output=output)
     for note in detail.progress:

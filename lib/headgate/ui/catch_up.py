@@ -10,7 +10,8 @@ from headgate.ui.keys import RunsKey
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail
 from headgate.usecases.read_catch_up import Look, look_at, pace
-from headgate.views.numbers import count, duration, exact
+from headgate.views.catch_up_words import amount_words, left_words
+from headgate.views.numbers import count, exact
 
 EVERY = 3.0
 """Seconds between two looks."""
@@ -41,15 +42,14 @@ def _look(context: Context, detail: RunDetail) -> None:
 
 def catch_up_html(first: Look, last: Look) -> str:
     """Return the counts of the last look, with the rate since the first."""
-    total = last.done + last.left
-    words = f"{exact(last.done)} of {exact(total)} records, {last.at_end} of {last.partitions}"
+    words = amount_words(last.done, last.left, last.at_end, last.partitions)
     facts = [
         ("Rate", _rate(first, last)),
         ("Time left", _left(first, last)),
         ("Batch", exact(last.batch) if last.batch is not None else None),
         ("The query", last.told),
     ]
-    return markup.bar(f"{words} partitions at their end", last.done, total) + markup.facts(facts)
+    return markup.bar(words, last.done, last.done + last.left) + markup.facts(facts)
 
 
 def _rate(first: Look, last: Look) -> str:
@@ -60,11 +60,6 @@ def _rate(first: Look, last: Look) -> str:
 
 
 def _left(first: Look, last: Look) -> str:
-    if not last.left:
-        return "none: it has caught up"
     found = pace(first, last)
-    if found is None:
-        return "measured at the next look"
-    if found.seconds_left is None:
-        return "it does not catch up at this rate"
-    return f"about {duration(round(found.seconds_left) * 1000 or 1000)}"
+    seconds = found.seconds_left if found else None
+    return left_words(last.left, seconds, is_measured=found is not None)

@@ -1,0 +1,43 @@
+"""Rate and time left of a pipeline that reads again, from two looks at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from headgate.ui.catch_up import catch_up_html
+from headgate.usecases.read_catch_up import Look, pace
+
+
+def look(at, done, left, *, ended=1_000, at_end=0):
+    return Look(at=at, done=done, left=left, ended=ended, partitions=4, at_end=at_end)
+
+
+@pytest.mark.parametrize(
+    ("last", "reads", "arrives", "seconds"),
+    [
+        (look(110, 300, 600), 20, 0, 30),
+        (look(110, 300, 600, ended=1_100), 20, 10, 60),
+        (look(110, 200, 900, ended=1_100), 10, 10, None),
+        (look(110, 100, 800), 0, 0, None),
+        (look(110, 900, 0), 80, 0, 0),
+    ],
+)
+def test_time_left_is_what_waits_over_what_is_gained(last, reads, arrives, seconds):
+    found = pace(look(100, 100, 800), last)
+    assert (found.reads, found.arrives, found.seconds_left) == (reads, arrives, seconds)
+
+
+def test_one_look_is_no_rate():
+    once = look(100, 100, 800)
+    assert pace(once, once) is None
+    assert "measured at the next look" in catch_up_html(once, once)
+
+
+def test_words_are_those_of_the_counts():
+    told = catch_up_html(look(100, 100, 800), look(110, 300, 600, at_end=1))
+    assert "300 of 900 records, 1 of 4 partitions at their end" in told
+    assert 'style="width:33.3%"' in told
+    assert "about 30 s" in told
+    stuck = catch_up_html(look(100, 100, 800), look(110, 100, 900, ended=1_100))
+    assert "does not catch up" in stuck
+    assert "it has caught up" in catch_up_html(look(100, 100, 800), look(110, 900, 0, at_end=4))
