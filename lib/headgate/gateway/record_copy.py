@@ -80,18 +80,13 @@ def park(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch)
 
     StepError where `to` holds something that is no copy, and where a record can't be written.
     """
-    last = _last_parked(kafka, to)
-    begins = {s: max(s.begin, last.get(s.partition, -1) + 1) for s in spans}
-    ranges = {(s.topic, s.partition): (begin, s.end) for s, begin in begins.items()}
+    ranges = _behind(kafka, spans, to)
     _write(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
 
 
 def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
     """Return the partitions that hold a record behind the last one that was parked."""
-    last = _last_parked(kafka, to)
-    ranges = {
-        (s.topic, s.partition): (max(s.begin, last.get(s.partition, -1) + 1), s.end) for s in spans
-    }
+    ranges = _behind(kafka, spans, to)
     found = {f"{r.topic}[{r.partition}]" for r in _each(kafka, ranges)}
     return tuple(sorted(found))
 
@@ -106,11 +101,11 @@ def prove_parked(
     """
     copied = _ranges(kafka, to)
     found: dict[int, Digest] = {}
-    for span in spans:
-        source = _each(kafka, {(span.topic, span.partition): (span.begin, span.end)})
-        part = (to, span.partition)
-        copies = (_unmarked(r) for r in _each(kafka, {part: copied[part]}))
-        found[span.partition] = _prove_copy(source, copies, watch)
+    for part, ends in _held(kafka, spans).items():
+        source = _each(kafka, {part: ends})
+        copy = (to, part[1])
+        copies = (_unmarked(r) for r in _each(kafka, {copy: copied[copy]}))
+        found[part[1]] = _prove_copy(source, copies, watch)
     return found
 
 
@@ -192,6 +187,25 @@ def _ranges(kafka: Kafka, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
     if found is None:
         raise StepError(f"topic {topic} does not exist")
     return {(topic, p.number): (p.begin or 0, p.end or 0) for p in found.partitions}
+
+
+def _held(kafka: Kafka, spans: Iterable[Span]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return the spans without what has left the log since, by retention."""
+    wanted = list(spans)
+    begins: dict[tuple[str, int], int] = {}
+    for topic in {s.topic for s in wanted}:
+        begins |= {part: begin for part, (begin, _) in _ranges(kafka, topic).items()}
+    return {
+        (s.topic, s.partition): (max(s.begin, begins.get((s.topic, s.partition), 0)), s.end)
+        for s in wanted
+    }
+
+
+def _behind(kafka: Kafka, spans: Iterable[Span], to: str) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return what is left of the spans behind the last record that was parked."""
+    last = _last_parked(kafka, to)
+    held = _held(kafka, spans)
+    return {p: (max(begin, last.get(p[1], -1) + 1), end) for p, (begin, end) in held.items()}
 
 
 def _last_parked(kafka: Kafka, to: str) -> dict[int, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.errors import HeadgateError
+from headgate.gateway import kafka_offsets, record_copy
 from headgate.gateway import kafka_topic_changes as changes
-from headgate.gateway import record_copy
 from headgate.gateway.world_kafka import KafkaWorld
 from headgate.plan.world import Digest, Span, TopicShape
 
@@ -64,6 +64,10 @@ class TopicEffects(TopicWorld):
     def delete_topic(self, shape: TopicShape) -> None:
         """Delete the topic that has this id, and wait until it is gone."""
         changes.delete_topic(self.kafka, shape.name, shape.id)
+
+    def delete_group(self, group_id: str) -> None:
+        """Delete a group without members, with its offsets; fine if it is gone."""
+        kafka_offsets.delete_group(self.kafka, group_id)
 
     def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
         """Give the topic these settings of its own, and no others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from headgate.model.cluster import Group, GroupOffset, Topic
 from headgate.model.registry import Pipeline
@@ -241,6 +241,9 @@ class Effects(World, Protocol):
         RefusedError where another topic has the name now.
         """
 
+    def delete_group(self, group_id: str) -> None:
+        """Delete a group without members, with its offsets; fine if it is gone."""
+
     def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
         """Give the topic these settings of its own, and no others."""
 
@@ -272,7 +275,10 @@ class Effects(World, Protocol):
         """Return whether a file or a folder is there."""
 
     def tree_hash(self, path: str) -> str | None:
-        """Return a hash over every file's name and bytes, None where the folder is not there."""
+        """Return a hash over every file's name and bytes, None where the folder is not there.
+
+        Of large files size and time stand for the bytes: nothing edits a store's data in place.
+        """
 
     def snapshot_place(self) -> str:
         """Return the folder that is this run's own, for copies and records."""
@@ -311,6 +317,20 @@ class Effects(World, Protocol):
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> str | None:
         """Return what of the draft, read back, is not as it was to be written; None: nothing."""
+
+    def repartition_state(
+        self, checkpoint: str, draft: str, partitions: int
+    ) -> tuple[StoreRows, ...]:
+        """Make `draft` a copy whose state lies in so many partitions, and one batch further.
+
+        Its rows were compared with the old ones, one by one. RefusedError is Spark's own refusal.
+        """
+
+    def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
+        """Write the state at the last committed batch to `draft` as Parquet; return its manifest.
+
+        RefusedError is Spark's own refusal.
+        """
 
     def drop_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""

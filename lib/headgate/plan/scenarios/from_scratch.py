@@ -9,17 +9,19 @@ from headgate.plan.scenarios import (
     from_scratch_group,
     from_scratch_spark,
     from_scratch_streams,
+    outputs,
     streams_options,
 )
+from headgate.plan.scenarios.outputs import with_outputs
 
 
 def build(asked: Asked) -> Plan:
     """Return the plan for the pipeline's engine."""
     if asked.pipeline.engine is Engine.SPARK:
-        return from_scratch_spark.build(asked)
+        return with_outputs(asked, from_scratch_spark.build(asked))
     if asked.pipeline.engine is Engine.KAFKA_STREAMS:
         return from_scratch_streams.build(asked)
-    return from_scratch_group.build(asked)
+    return with_outputs(asked, from_scratch_group.build(asked))
 
 
 SCENARIO = Scenario(
@@ -27,7 +29,7 @@ SCENARIO = Scenario(
     title="From scratch",
     what="Forget the state and read everything again that the inputs still hold.",
     build=build,
-    options=streams_options.OPTIONS,
+    options=(*outputs.OPTIONS, *streams_options.OPTIONS),
     support={
         Engine.SPARK: SUPPORTED,
         Engine.CONSUMER_GROUP: SUPPORTED,

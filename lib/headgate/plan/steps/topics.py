@@ -227,3 +227,40 @@ def check_all_parked(effects: Effects, topic: str, parking: str) -> None:
 def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
     same = ("partitions", "replication", "configs")
     return found is not None and all(getattr(found, key) == planned[key] for key in same)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeTopics(StepBase):
+    """Make new topics with the shapes of others; `topics` maps a new name to its shape."""
+
+    action: ClassVar[str] = "make_topics"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    topics: dict[str, dict[str, Any]]
+    pipeline: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"make {len(self.topics)} topic(s): {named(self.topics)}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where a name is taken."""
+        if not again and (taken := world.shapes(self.topics)):
+            raise RefusedError(f"there is a topic {named(taken)} already")
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Make those that are missing."""
+        there = effects.shapes(self.topics)
+        for name, shape in sorted(self.topics.items()):
+            if name not in there:
+                effects.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where one is missing, or is another one."""
+        now = effects.shapes(self.topics)
+        if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
+            raise StepError(f"not made as they were to be: {named(wrong)}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """They stay: what was written to them since is nobody's to throw away."""
+        return ()

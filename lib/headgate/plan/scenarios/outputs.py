@@ -1,0 +1,245 @@
+"""What becomes of a pipeline's outputs when it begins from scratch: kept, emptied, or new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from headgate.model.cluster import Topic
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked, Kind, Option
+from headgate.plan.step import Step
+from headgate.plan.steps import (
+    AskPerson,
+    EmptyTopics,
+    MakeTopics,
+    ParkRecords,
+    SetAside,
+    StartPipeline,
+    StopPipeline,
+)
+from headgate.plan.steps.parked import sizes_of
+from headgate.plan.steps.topics import topic_shapes
+from headgate.plan.words import named
+
+FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
+_ENGINES = frozenset({Engine.SPARK, Engine.CONSUMER_GROUP})
+
+
+class How(StrEnum):
+    """What becomes of the outputs."""
+
+    KEEP = "keep"
+    EMPTY = "empty"
+    NEW = "new"
+
+
+OPTIONS = (
+    Option(
+        name="outputs",
+        ask="What becomes of what it has written?",
+        help="Outputs stay as they are (keep), are emptied, or new topics take their place.",
+        kind=Kind.CHOICE,
+        choices=tuple(how.value for how in How),
+        engines=_ENGINES,
+    ),
+    Option(
+        name="output-topics",
+        ask="Which topics does it write?",
+        help="The topics that it writes, where no stored version tells them.",
+        kind=Kind.MANY,
+        metavar="TOPIC,...",
+        engines=_ENGINES,
+        after=("outputs",),
+    ),
+    Option(
+        name="park-outputs",
+        ask="Keep a copy of the records, so that an undo brings them back?",
+        help="Copy what is emptied to parking topics first; an undo puts it back.",
+        kind=Kind.FLAG,
+        engines=_ENGINES,
+        after=("outputs",),
+    ),
+    Option(
+        name="new-suffix",
+        ask="What is added to the names of new outputs?",
+        help="The names of new output topics end in this; -new where it is not given.",
+        metavar="TEXT",
+        engines=_ENGINES,
+        after=("outputs",),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """What a pipeline writes: topics that exist, others that don't, and a folder of files."""
+
+    topics: Mapping[str, Topic]
+    missing: tuple[str, ...] = ()
+    folder: str | None = None
+
+
+def with_outputs(asked: Asked, plan: Plan) -> Plan:
+    """Return the plan of a start from scratch with the steps that the outputs need."""
+    how = How(asked.options.get("outputs", How.KEEP))
+    if not plan.steps:
+        return plan
+    found = _outputs(asked)
+    readers = tuple(_reader_risks(asked, found, how))
+    if how is How.KEEP:
+        return replace(plan, risks=(*plan.risks, *readers))
+    shapes = topic_shapes(asked.world.shapes(found.topics))
+    steps = _emptying(asked, plan, found, shapes) if how is How.EMPTY else _new(asked, shapes)
+    refusals = tuple(_refusals(asked, plan, found, how))
+    facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
+    kept = (r for r in plan.risks if not (found.folder and r.startswith("the file sink")))
+    return replace(
+        plan,
+        steps=_placed(asked, plan, steps, found, how),
+        preconditions={**plan.preconditions, **facts},
+        impact={**plan.impact, "outputs": {n: t.records for n, t in found.topics.items()}},
+        risks=(*kept, *readers, *_loss_risks(asked, found, how)),
+        refusals=(*plan.refusals, *refusals),
+        resources=(*plan.resources, *(f"topic:{name}" for name in sorted(found.topics))),
+    )
+
+
+def _outputs(asked: Asked) -> Outputs:
+    given = [n.strip() for text in asked.options.get("output-topics", ()) for n in text.split(",")]
+    sink = asked.version.sink if asked.version else None
+    names = {name for name in given if name}
+    if not names and sink is not None and sink.format == "kafka":
+        names = {t for t in (sink.target, sink.options.get("topic")) if t}
+    topics = asked.world.topics(names) if names and asked.world.has_cluster() else {}
+    is_files = sink is not None and sink.format in FILE_SINKS
+    folder = (sink.target or sink.options.get("path")) if sink is not None and is_files else None
+    return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
+
+
+def _emptying(
+    asked: Asked, plan: Plan, found: Outputs, shapes: dict[str, dict[str, Any]]
+) -> list[Step]:
+    pipeline, parked = asked.pipeline.name, "park-outputs" in asked.options
+    steps: list[Step] = []
+    if shapes and parked:
+        sizes = sizes_of(asked.world, found.topics)
+        steps.append(ParkRecords(topics=shapes, pipeline=pipeline, sizes=sizes))
+    if shapes:
+        steps.append(EmptyTopics(topics=shapes, pipeline=pipeline, parked=parked))
+    if found.folder:
+        location = plan.preconditions.get("checkpoint", {}).get("location")
+        steps.append(
+            SetAside(
+                pipeline=pipeline,
+                folder=local(found.folder) or found.folder,
+                what="output folder",
+                checkpoint=location,
+            )
+        )
+    return steps
+
+
+def _new(asked: Asked, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    topics = {new: {**shapes[old], "id": ""} for old, new in _renamed(asked, shapes).items()}
+    return [MakeTopics(topics=topics, pipeline=asked.pipeline.name)] if topics else []
+
+
+def _renamed(asked: Asked, names: Mapping[str, Any]) -> dict[str, str]:
+    suffix = asked.options.get("new-suffix", "-new")
+    return {name: f"{name}{suffix}" for name in names}
+
+
+def _placed(
+    asked: Asked, plan: Plan, steps: list[Step], found: Outputs, how: How
+) -> tuple[Step, ...]:
+    """Put the steps before the start; whoever writes to new outputs is started by a person."""
+    before = [s for s in plan.steps if not isinstance(s, StartPipeline | AskPerson)]
+    start = [s for s in plan.steps if isinstance(s, StartPipeline | AskPerson)]
+    stop = next((s for s in before if isinstance(s, StopPipeline)), None)
+    if how is How.NEW and stop is not None:
+        start = [_ask(asked, stop, found)]
+    return (*before, *steps, *start)
+
+
+def _ask(asked: Asked, stop: StopPipeline, found: Outputs) -> AskPerson:
+    pairs = [f"{new} in place of {old}" for old, new in _renamed(asked, found.topics).items()]
+    where = named(pairs) if pairs else f"another folder than {found.folder}"
+    return AskPerson(
+        pipeline=stop.pipeline,
+        request=f"configure {stop.pipeline} to write to {where}, and start it",
+        stop=stop.command,
+        has_status=stop.has_status,
+        checkpoint=stop.checkpoint,
+        group=stop.group,
+        fence=stop.fence,
+        unfence=stop.unfence,
+    )
+
+
+def _refusals(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
+    if not (found.topics or found.missing or found.folder):
+        yield (
+            f"what {asked.pipeline.name} writes is not known: name its topics with"
+            " --output-topics, or capture a version that tells its sink"
+        )
+    for name in found.missing:
+        yield f"the output topic {name} does not exist"
+    for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
+        yield f"{name} is an input of {asked.pipeline.name}, too: it is not touched as an output"
+    for name, topic in sorted(found.topics.items()):
+        if how is How.EMPTY and topic.cleanup_policy == "compact":
+            yield (
+                f"{name} is only compacted, and Kafka deletes no records of such a topic: keep it,"
+                " or write to a new one (--outputs=new)"
+            )
+    if how is How.NEW:
+        names = _renamed(asked, found.topics).values()
+        yield from (f"there is a topic {n} already" for n in asked.world.shapes(names))
+    if how is How.EMPTY and found.folder and local(found.folder) is None:
+        yield f"{found.folder} is not on a local file system: it can't be set aside in one step"
+
+
+def _reader_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
+    for name, groups in sorted(asked.world.topic_readers(found.topics).items()):
+        readers = sorted(g for g in groups if g != asked.pipeline.group)
+        if readers and how is How.KEEP:
+            yield f"{name} is read by {named(readers)}: results reach them a second time"
+        elif readers and how is How.EMPTY:
+            yield (
+                f"{name} is read by {named(readers)}: what they have not read yet is lost to them,"
+                " and what they have read comes again"
+            )
+        elif readers:
+            yield f"{name} is read by {named(readers)}: they get nothing new until they follow"
+
+
+def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
+    if how is not How.EMPTY:
+        if found.topics:
+            yield "the new topics stay after an undo, with what was written to them"
+        return
+    names = named(found.topics)
+    if found.topics:
+        yield f"everything in {names} goes, also what others than {asked.pipeline.name} wrote"
+    if found.topics and "park-outputs" not in asked.options:
+        yield f"the records of {names} are gone for good: nothing parks them (--park-outputs)"
+    elif found.topics:
+        yield (
+            f"an undo puts the records of {names} back with other offsets, in place of what was"
+            " written since; parking topics keep them until the undo, or until you delete them"
+        )
+    if found.folder:
+        yield f"the old files of {found.folder} stay beside it until you remove them"
+
+
+def local(folder: str) -> str | None:
+    """Return the folder's path where it is on a local file system, else None."""
+    if folder.startswith("/"):
+        return folder
+    parts = urlparse(folder)
+    return unquote(parts.path) if parts.scheme == "file" and parts.path else None

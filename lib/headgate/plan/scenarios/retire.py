@@ -1,0 +1,40 @@
+"""Retire: remove everything that an application has left behind, by exact ownership."""
+
+from __future__ import annotations
+
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenarios import retire_group, retire_spark, retire_streams
+from headgate.plan.scenarios.streams_options import CLEARED, INTERNAL_TOPICS, KEEP_INTERNAL
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan for the pipeline's engine."""
+    if asked.pipeline.engine is Engine.SPARK:
+        return retire_spark.build(asked)
+    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
+        return retire_streams.build(asked)
+    return retire_group.build(asked)
+
+
+PARK = Option(
+    name="park",
+    ask="Keep a copy of what internal topics hold, so that an undo brings it back?",
+    help="Copy the records of internal topics to parking topics first; an undo puts them back.",
+    kind=Kind.FLAG,
+    engines=frozenset({Engine.KAFKA_STREAMS}),
+)
+
+SCENARIO = Scenario(
+    name="retire",
+    title="Retire",
+    what="Remove what a stopped application has left: group, internal topics, checkpoint, state.",
+    build=build,
+    options=(PARK, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
+    support={
+        Engine.SPARK: SUPPORTED,
+        Engine.CONSUMER_GROUP: SUPPORTED,
+        Engine.KAFKA_STREAMS: SUPPORTED,
+    },
+)

@@ -1,0 +1,68 @@
+"""Retire a plain consumer group: the group goes, with its offsets; topics stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.model.cluster import Group, GroupType
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.step import active_reason
+from headgate.plan.steps import DeleteGroup, RecordOffsets
+from headgate.plan.words import named
+from headgate.plan.world import Status
+
+DELETABLE = (GroupType.CLASSIC, GroupType.CONSUMER)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: prove that nobody is in the group, record its offsets, delete it."""
+    pipeline, world = asked.pipeline, asked.world
+    group = world.group(str(pipeline.group))
+    refusals = list(group_refusals(asked, group))
+    if group.state != "dead" and group.type not in DELETABLE:
+        refusals.append(f"group {group.id} is of type {group.type}, not a consumer group")
+    topics = {o.topic for o in group.offsets} | set(pipeline.topics)
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=(
+            common.stop_step(pipeline),
+            RecordOffsets(group=group.id),
+            DeleteGroup(group=group.id, group_type=group.type.value, pipeline=pipeline.name),
+        ),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": group.id, "type": group.type.value},
+            "commands": common.command_facts(pipeline),
+        },
+        impact={"records": {}, "total": 0, "left_alone": dict.fromkeys(sorted(topics), "an input")},
+        risks=(f"the topics that it reads stay: {named(topics)}",) if topics else (),
+        refusals=tuple(refusals),
+        options=dict(asked.options),
+        resources=(f"group:{group.id}",),
+    )
+
+
+def group_refusals(asked: Asked, group: Group) -> Iterator[str]:
+    """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
+    pipeline, world = asked.pipeline, asked.world
+    if group.state == "dead":
+        yield f"there is no group {group.id}, or it can't be seen"
+    elif not group.is_inactive:
+        yield active_reason(world, group.id)
+    yield from running(asked)
+    for other in world.pipelines():
+        if other.name != pipeline.name and other.group == group.id:
+            yield f"{other.name} is registered with the group {group.id}, too: it stays"
+
+
+def running(asked: Asked) -> Iterator[str]:
+    """Refuse what runs: to retire is for what has been stopped for good."""
+    pipeline, world = asked.pipeline, asked.world
+    if pipeline.commands.status is None:
+        return
+    status = world.status(pipeline.name)
+    if status is not Status.STOPPED:
+        yield f"the status of {pipeline.name} is {status}: stop it first, then retire it"

@@ -1,0 +1,116 @@
+"""Retire a Kafka Streams application: internal topics, local state and the group go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.plan.internal_topics import Claim
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios import streams_options as ask
+from headgate.plan.scenarios.reset_streams import Seen, StreamsWish, clears_state, look
+from headgate.plan.scenarios.reset_streams_checks import refusals as reset_refusals
+from headgate.plan.scenarios.retire_group import DELETABLE, group_refusals
+from headgate.plan.step import Step
+from headgate.plan.steps import (
+    AwaitTransactions,
+    ClearLocalState,
+    DeleteGroup,
+    DeleteTopics,
+    ParkRecords,
+    RecordOffsets,
+)
+from headgate.plan.steps.parked import sizes_of
+from headgate.plan.steps.topics import topic_shapes
+from headgate.plan.words import named
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan; only what is proven to be the application's goes, or what is named."""
+    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
+    wish = StreamsWish(
+        target=None,
+        internal=internal or None,
+        keep_internal=ask.KEEP_INTERNAL.name in asked.options,
+        instances=ask.names(asked.options, ask.CLEARED),
+    )
+    seen = look(asked, wish)
+    world, pipeline = asked.world, asked.pipeline
+    shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=tuple(_steps(seen, shapes)),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": seen.application, "type": seen.group.type.value},
+            "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
+            "commands": {**common.command_facts(pipeline), "clean": pipeline.commands.clean},
+        },
+        impact={
+            "records": {},
+            "total": 0,
+            "internal_topics": {n: seen.internals[n].why for n in shapes if n in seen.internals},
+            "left_alone": _left(seen),
+        },
+        risks=tuple(_risks(seen, shapes)),
+        refusals=tuple(dict.fromkeys([*group_refusals(asked, seen.group), *reset_refusals(seen)])),
+        options=dict(asked.options),
+        resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
+    )
+
+
+def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> Iterator[Step]:
+    pipeline, parked = seen.asked.pipeline, "park" in seen.asked.options and bool(shapes)
+    who: dict[str, Any] = {"group": seen.group.id, "group_type": seen.group.type.value}
+    yield common.stop_step(pipeline)
+    yield AwaitTransactions(application=seen.group.id, topics=shapes)
+    yield RecordOffsets(group=seen.group.id)
+    if parked:
+        sizes = sizes_of(seen.asked.world, seen.asked.world.topics(shapes))
+        yield ParkRecords(topics=shapes, pipeline=pipeline.name, sizes=sizes)
+    if shapes:
+        yield DeleteTopics(topics=shapes, pipeline=pipeline.name, parked=parked, **who)
+    if clears_state(seen):
+        yield ClearLocalState(
+            pipeline=pipeline.name,
+            command=pipeline.commands.clean,
+            instances=seen.wish.instances,
+            **who,
+        )
+    if seen.group.type in DELETABLE:
+        yield DeleteGroup(pipeline=pipeline.name, **who)
+
+
+def _left(seen: Seen) -> dict[str, str]:
+    """Return what stays of all that looks like the application's, and why."""
+    others = {n: i.why for n, i in seen.internals.items() if i.claim is Claim.FOREIGN}
+    inputs = dict.fromkeys((*seen.inputs, *seen.intermediate), "it reads it, and does not own it")
+    return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "its output")}
+
+
+def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
+    left = _left(seen)
+    if left:
+        yield f"not its own alone, and left: {named(left)}"
+    if shapes and "park" in seen.asked.options:
+        yield (
+            f"an undo puts the records of {named(shapes)} back with other offsets; parking topics"
+            " keep them until the undo, or until you delete them"
+        )
+    elif shapes:
+        yield f"the records of {named(shapes)} are gone for good: nothing parks them (--park)"
+    if shapes:
+        yield (
+            f"schemas of {named(shapes)} in a schema registry (subjects that end in -key and"
+            " -value) stay: nothing here removes them"
+        )
+    if seen.group.type not in DELETABLE and seen.group.state != "dead":
+        yield (
+            f"the group {seen.group.id} of type {seen.group.type} stays, with its offsets: Kafka"
+            " forgets it when they expire"
+        )
+    if clears_state(seen) and seen.asked.pipeline.commands.clean is None:
+        yield "local state on the instances' disks is not removed from here: no `clean` command"

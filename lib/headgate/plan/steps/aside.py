@@ -1,0 +1,132 @@
+"""Set a folder aside by a rename, and put it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import beside
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside(StepBase):
+    """Rename a folder of a stopped pipeline to a hidden neighbour, where it stays.
+
+    `what` is a word for people. The pipeline is proven to be stopped, by `checkpoint` where
+    nothing else tells. A folder that is not there is nothing to set aside.
+    """
+
+    action: ClassVar[str] = "set_aside"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    folder: str
+    what: str
+    checkpoint: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"set the {self.what} {self.folder} aside: it is kept beside it until it is removed"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs."""
+        looked_at = None if again else self.checkpoint
+        prove_stopped(world, self.pipeline, checkpoint=looked_at)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where it goes, and take the hash that an undo restores."""
+        aside = beside(self.folder, "aside", effects.run)
+        return {"aside": aside, "hash": effects.tree_hash(self.folder)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is aside, or was never there."""
+        if was["hash"] is None:
+            return not effects.exists(self.folder)
+        return effects.exists(was["aside"]) and not effects.exists(self.folder)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename it."""
+        if was["hash"] is not None and not effects.exists(was["aside"]):
+            effects.move(self.folder, was["aside"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where something writes: it is there again, or the one aside is not whole."""
+        if effects.exists(self.folder):
+            raise StepError(f"{self.folder} is there again: something writes to it")
+        if was["hash"] is None:
+            effects.note(f"there is no {self.what} at {self.folder}")
+        elif effects.tree_hash(was["aside"]) != was["hash"]:
+            raise StepError(f"{was['aside']} is not what {self.folder} was: something writes")
+        else:
+            effects.note(f"{self.folder} is kept as {was['aside']}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put it back."""
+        if was["hash"] is None:
+            return ()
+        back = PutBack(
+            pipeline=self.pipeline,
+            folder=self.folder,
+            what=self.what,
+            aside=was["aside"],
+            hash=was["hash"],
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack(StepBase):
+    """Put a folder back that was set aside; the one in its place is set aside instead."""
+
+    action: ClassVar[str] = "put_back"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    folder: str
+    what: str
+    aside: str
+    hash: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"put the {self.what} {self.folder} back"
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Say where goes what was written since."""
+        return (f"what was written to {self.folder} since is set aside",)
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the pipeline runs."""
+        prove_stopped(world, self.pipeline)
+
+    def bind(self, effects: Effects) -> Was:
+        """Refuse where the old one is not as it was left; decide where the new one goes."""
+        kept = effects.tree_hash(self.aside)
+        if kept is None and effects.tree_hash(self.folder) != self.hash:
+            raise RefusedError(f"the old {self.what} is gone: {self.aside} is not there")
+        if kept is not None and kept != self.hash:
+            raise RefusedError(f"{self.aside} was changed since it was set aside")
+        return {"since": beside(self.folder, "since", effects.run)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is in its place."""
+        gone = not effects.exists(self.aside)
+        return gone and effects.tree_hash(self.folder) == self.hash
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Set the new one aside and put the old one back, each in one step."""
+        if not effects.exists(self.aside):
+            return
+        if effects.exists(self.folder):
+            effects.move(self.folder, was["since"])
+        effects.move(self.aside, self.folder)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where a byte differs."""
+        if effects.tree_hash(self.folder) != self.hash:
+            raise StepError(f"{self.folder} is not byte for byte what it was")

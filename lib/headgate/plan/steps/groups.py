@@ -1,0 +1,159 @@
+"""Delete a group with its offsets, and make it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.model.cluster import GroupOffset
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, active_reason, check_inactive
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.offsets import Commit, committed
+from headgate.plan.words import named
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteGroup(StepBase):
+    """Delete a group without members; its offsets are journalled for the undo."""
+
+    action: ClassVar[str] = "delete_group"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    group: str
+    group_type: str
+    pipeline: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"delete the group {self.group} with its offsets"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where somebody is in the group; after a crash it may be gone."""
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
+        if again and is_gone(world, self.group):
+            return
+        check_inactive(world, self.group, self.group_type)
+
+    def bind(self, effects: Effects) -> Was:
+        """Read what is committed, and the ids of the topics that it is about."""
+        found = committed(effects, self.group)
+        topics = effects.topics({topic for topic, _ in found})
+        return {
+            "offsets": [
+                {"topic": t, "partition": p, **asdict(c)} for (t, p), c in sorted(found.items())
+            ],
+            "topics": {name: topic.id for name, topic in sorted(topics.items())},
+        }
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is gone."""
+        return is_gone(effects, self.group)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Delete it."""
+        effects.delete_group(self.group)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where it is there: somebody joined or committed."""
+        if not is_gone(effects, self.group):
+            raise StepError(f"group {self.group} is there again: who uses it?")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Commit what was committed."""
+        if not was["offsets"]:
+            return ()
+        back = RestoreGroup(group=self.group, offsets=tuple(was["offsets"]), topics=was["topics"])
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreGroup(StepBase):
+    """Make a deleted group anew by committing its offsets; `topics` are the ids of their topics.
+
+    An offset of a topic that was deleted, or made anew, means nothing there and is left out.
+    """
+
+    action: ClassVar[str] = "restore_group"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = False
+    group: str
+    offsets: tuple[dict[str, Any], ...]
+    topics: dict[str, str | None]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"make the group {self.group} anew, with its {len(self.offsets)} offset(s)"
+
+    def facts(self, world: World) -> dict[str, Any]:
+        """The cluster must be the same one."""
+        return {"cluster_id": world.cluster_id()}
+
+    def refusals(self, world: World) -> tuple[str, ...]:
+        """Refuse where somebody uses the name by now."""
+        return () if _is_free(world, self.group) else (active_reason(world, self.group),)
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Name the topics whose offsets don't come back."""
+        lost = {str(o["topic"]) for o in self.offsets} - {o["topic"] for o in self._alive(world)}
+        if not lost:
+            return ()
+        return (
+            f"offsets of {self.group} on {named(lost)} don't come back: records have other"
+            " offsets there",
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where somebody is in a group of that name."""
+        if not _is_free(world, self.group):
+            raise RefusedError(active_reason(world, self.group))
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether all that can come back is committed."""
+        now = committed(effects, self.group)
+        return all(now.get(part) == commit for part, commit in self._wanted(effects).items())
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Commit what can come back."""
+        effects.alter_offsets(
+            self.group,
+            [
+                GroupOffset(topic=t, partition=p, **asdict(c))
+                for (t, p), c in self._wanted(effects).items()
+            ],
+        )
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where an offset is another one."""
+        if not self.settled(effects, was):
+            raise StepError(f"group {self.group} has not what it had")
+
+    def _wanted(self, world: World) -> Mapping[tuple[str, int], Commit]:
+        return {
+            (o["topic"], o["partition"]): Commit(
+                offset=o["offset"], leader_epoch=o["leader_epoch"], metadata=o["metadata"]
+            )
+            for o in self._alive(world)
+        }
+
+    def _alive(self, world: World) -> Iterable[dict[str, Any]]:
+        now = world.topics(self.topics)
+        return [
+            o
+            for o in self.offsets
+            if o["topic"] in now and now[o["topic"]].id == self.topics[o["topic"]]
+        ]
+
+
+def is_gone(world: World, group: str) -> bool:
+    """Return whether no group of that name exists that may be seen."""
+    found = world.group(group)
+    return found.state == "dead" and found.members == () and not found.offsets
+
+
+def _is_free(world: World, group: str) -> bool:
+    return is_gone(world, group) or world.group(group).is_inactive

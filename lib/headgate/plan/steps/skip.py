@@ -1,0 +1,102 @@
+"""Step over a range of one partition, as far as a group has not come past it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.model.cluster import GroupOffset
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was, check_inactive, check_topics
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.offsets import Commit, Move, RestoreOffsets, committed, moves_of
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOver(StepBase):
+    """Commit the offset behind a range; `first` is its first offset, `next` the one behind it.
+
+    Only where the group is within the range when it has stopped: in front of it there are
+    records that it would never read, behind it there is nothing to step over. `topics` is the one
+    topic with its `id` and number of `partitions`.
+    """
+
+    action: ClassVar[str] = "step_over"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"offsets"})
+    group: str
+    group_type: str
+    topics: dict[str, dict[str, Any]]
+    partition: int
+    first: int
+    next: int
+    pipeline: str | None = None
+    offsets: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def topic(self) -> str:
+        """The topic's name."""
+        return next(iter(self.topics))
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        where = f"{self.topic}[{self.partition}]"
+        return f"move {self.group} on {where} past {self.first} to {self.next - 1}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where somebody is in the group, or the topic is not the planned one."""
+        if self.pipeline is not None:
+            prove_stopped(world, self.pipeline)
+        check_inactive(world, self.group, self.group_type)
+        check_topics(world, self.topics)
+
+    def bind(self, effects: Effects) -> Was:
+        """Read where the group is now; refuse where that is not within the range."""
+        at = committed(effects, self.group).get((self.topic, self.partition))
+        if reason := outside(at.offset if at else None, self.first, self.next):
+            raise RefusedError(f"{self.group} on {self.topic}[{self.partition}]: {reason}")
+        move = Move(topic=self.topic, partition=self.partition, was=at, to=Commit(offset=self.next))
+        return {"moves": [asdict(move)]}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the group is behind the range."""
+        at = committed(effects, self.group).get((self.topic, self.partition))
+        return at is not None and at.offset == self.next
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Commit the offset behind the range."""
+        to = GroupOffset(topic=self.topic, partition=self.partition, offset=self.next)
+        effects.alter_offsets(self.group, [to])
+        effects.progress(1, 1, "partitions")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the group is somewhere else."""
+        if not self.settled(effects, was):
+            raise StepError(f"{self.group} is not at {self.next} of {self.topic}[{self.partition}]")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the group back in front of what was stepped over."""
+        back = tuple(
+            Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was) for m in moves_of(was)
+        )
+        restore = RestoreOffsets(
+            group=self.group, group_type=self.group_type, topics=self.topics, moves=back
+        )
+        return (restore,)
+
+
+def outside(at: int | None, first: int, next_: int) -> str | None:
+    """Say why a group that is at `at` can't step over the range; None where it can."""
+    if at is None:
+        return "no offset is committed, so it is not known to have come to the range"
+    if at < first:
+        return (
+            f"it is at {at}, in front of the range: {first - at} record(s) before {first} would"
+            " never be read. Let it come to the range, or begin the range there"
+        )
+    if at >= next_:
+        return f"it is at {at}, behind the range already: there is nothing to step over"
+    return None

@@ -1,0 +1,177 @@
+"""What an application left goes, by exact ownership; an undo brings it back."""
+
+from dataclasses import replace
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.build import build_plan
+from headgate.plan.steps.offsets import committed
+from headgate.plan.undo import Past, build_undo
+from headgate.usecases.run_records import step_records
+
+STATUS = "[ -e running ] && exit 0 || exit 3"
+
+
+def undo(here, run, plan):
+    records = step_records(here.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    made = build_undo(past, here.effects())
+    assert made.appliable, made.refusals
+    here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
+    return made
+
+
+def commit(broker, group, *offsets):
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.commit(offsets=list(offsets), asynchronous=False)
+    consumer.close()
+
+
+def values(messages):
+    return [(m.partition(), m.key(), m.value(), m.timestamp()) for m in messages]
+
+
+@pytest.fixture
+def application(lab, broker, topic, produce, unique):
+    """An application with a changelog that is proven, one of a neighbour, and a committed input."""
+    here, app = lab(), unique("app")
+    orders = topic("orders", partitions=2)
+    mine = make(broker, f"{app}-store-changelog", {"cleanup.policy": "compact"})
+    other = make(broker, f"{app}-v2-store-changelog", {})
+    produce(mine, [("a", "1"), ("b", "2"), ("a", None)])
+    commit(broker, app, TopicPartition(orders, 0, 0), TopicPartition(orders, 1, 0, metadata="m"))
+    pipelines = (
+        Pipeline(name="q", engine=Engine.KAFKA_STREAMS, group=app, topics=(mine,)),
+        Pipeline(name="v2", engine=Engine.KAFKA_STREAMS, group=f"{app}-v2", topics=(other,)),
+    )
+    here.registry = Registry(path=here.registry.path, bootstrap_servers=broker, pipelines=pipelines)
+    return here, app, mine, other, orders
+
+
+def make(broker, name, config):
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    new = NewTopic(name, num_partitions=1, replication_factor=1, config=config)
+    AdminClient({"bootstrap.servers": broker}).create_topics([new])[name].result(20)
+    return name
+
+
+@pytest.mark.kafka
+def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application, consume):
+    here, app, mine, other, orders = application
+    before, records = committed(here.effects(), app), values(consume(mine, 3))
+    plan = build_plan("retire", "q", here.effects(), {"park": True})
+    assert plan.appliable, plan.refusals
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "await_transactions",
+        "record_offsets",
+        "park_records",
+        "delete_topics",
+        "clear_local_state",
+        "delete_group",
+    ]
+    assert list(plan.impact["internal_topics"]) == [mine]
+    assert {other, orders} <= plan.impact["left_alone"].keys()
+    assert any(f"schemas of {mine}" in risk for risk in plan.risks)
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert set(here.effects().shapes([mine, other, orders])) == {other, orders}
+    assert here.effects().group(app).state == "dead"
+
+    undo(here, run, plan)
+    assert committed(here.effects(), app) == before
+    assert values(consume(mine, 3)) == records
+    assert here.effects().shapes([mine])[mine].configs == {"cleanup.policy": "compact"}
+
+
+@pytest.mark.kafka
+def test_without_parking_the_loss_is_named(application):
+    here, _, mine, _, _ = application
+    plan = build_plan("retire", "q", here.effects())
+    assert any(f"the records of {mine} are gone for good" in risk for risk in plan.risks)
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    made = undo(here, run, plan)
+    assert any("don't come back: none were parked" in risk for risk in made.risks)
+    assert here.effects().topics([mine])[mine].records == 0
+
+
+@pytest.mark.kafka
+def test_what_nobody_is_proven_to_own_is_not_deleted(application):
+    here, _, mine, other, _ = application
+    unlisted = replace(here.registry.pipelines[0], topics=())
+    here.registry = replace(here.registry, pipelines=(unlisted, here.registry.pipelines[1]))
+    plan = build_plan("retire", "q", here.effects())
+    assert any(f"nothing proves that {mine} is" in refusal for refusal in plan.refusals)
+    named = build_plan("retire", "q", here.effects(), {"internal-topics": [other]})
+    assert any(f"{other} is not" in refusal for refusal in named.refusals)
+
+
+@pytest.mark.kafka
+def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique):
+    here, orders, group = lab(), topic("orders"), unique("billing")
+    commit(broker, group, TopicPartition(orders, 0, 0, metadata="by hand"))
+    pipeline = Pipeline(name="q", engine=Engine.CONSUMER_GROUP, group=group)
+    here.registry = Registry(
+        path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
+    )
+    before = committed(here.effects(), group)
+    plan = build_plan("retire", "q", here.effects())
+    assert plan.appliable, plan.refusals
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert committed(here.effects(), group) == {}
+    undo(here, run, plan)
+    assert committed(here.effects(), group) == before
+
+    twin = replace(pipeline, name="twin")
+    here.registry = replace(here.registry, pipelines=(pipeline, twin))
+    shared = build_plan("retire", "q", here.effects())
+    assert shared.refusals == (f"twin is registered with the group {group}, too: it stays",)
+
+
+@pytest.mark.kafka
+def test_a_group_that_runs_is_not_retired(lab, broker, topic, unique):
+    here, orders, group = lab(), topic("orders"), unique("billing")
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.subscribe([orders])
+    while not consumer.assignment():
+        consumer.poll(0.2)
+    commands = Commands(stop="true", status=STATUS)
+    pipeline = Pipeline(name="q", engine=Engine.CONSUMER_GROUP, group=group, commands=commands)
+    here.registry = Registry(
+        path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
+    )
+    plan = build_plan("retire", "q", here.effects())
+    assert any("stop them first" in refusal for refusal in plan.refusals)
+    assert any("the status of q is runs" in refusal for refusal in plan.refusals)
+    consumer.close()
+
+
+def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
+    here = lab()
+    assert "the status of q is runs" in build_plan("retire", "q", here.effects()).refusals[0]
+    (here.folder / "running").unlink()
+    old = tree_hash(here.folder / "ck")
+    plan = build_plan("retire", "q", here.effects())
+    assert plan.appliable, plan.refusals
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert not (here.folder / "ck").exists()
+    assert tree_hash(here.folder / f".ck.aside-{run}") == old
+    undo(here, run, plan)
+    assert tree_hash(here.folder / "ck") == old and not list(here.folder.glob(".ck.*"))
+
+
+def test_a_shared_checkpoint_stays(lab):
+    here = lab()
+    (here.folder / "running").unlink()
+    twin = replace(here.registry.pipelines[0], name="twin")
+    here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
+    plan = build_plan("retire", "q", here.effects())
+    assert any("twin is registered on the same checkpoint" in r for r in plan.refusals)
