@@ -1,7 +1,7 @@
 """Run every scene under every fault, print the table, write docs/faults.md.
 
-`python scripts/faults.py [SCENE...] [--fault WORD] [--jobs N] [--table FILE]`. Without a scene's
-name all of tests/scenes are run. Exit 1 where a cell went wrong.
+`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--jobs N] [--table FILE]`.
+Without a scene's name all of tests/scenes are run. Exit 1 where a cell went wrong.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import datetime
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scenes", nargs="*", help=f"of {', '.join(s.name for s in SCENES)}")
-    parser.add_argument("--fault", help="only faults whose name holds this word")
+    parser.add_argument("--fault", default="", help="only faults whose name holds this word")
+    parser.add_argument("--where", default="", help="only places whose name holds this word")
     parser.add_argument("--jobs", type=int, default=3, help="cells at a time (default 3)")
     parser.add_argument("--table", type=Path, help="write the table to this file")
     given = parser.parse_args()
@@ -46,7 +48,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="headgate-faults-") as folder, Forks() as forks:
         lab = Lab(Path(folder), Kafka(Path(folder) / "kafka"), forks)
         try:
-            results = [r for kind in wanted for r in _scene(lab, kind, given.fault, given.jobs)]
+            results = [r for kind in wanted for r in _scene(lab, kind, given)]
         finally:
             lab.kafka.close()
     text = _document(results, time.monotonic() - begun)
@@ -56,18 +58,18 @@ def main() -> int:
     return int(any(r.error for r in results))
 
 
-def _scene(lab: Lab, kind: type[Scene], fault: str | None, jobs: int) -> list[Result]:
+def _scene(lab: Lab, kind: type[Scene], given: argparse.Namespace) -> list[Result]:
     try:
         found = survey(lab, kind)
     except Exception as error:
         cell = Cell(kind, "none", "", "", lambda _: None)
         return [_told(Result(cell, 0, _reason(error)))]
-    wanted = [c for c in cells(kind, found) if fault is None or fault in c.fault]
+    wanted = [c for c in cells(kind, found) if given.fault in c.fault and given.where in c.where]
     if not may_mount():
         wanted = [c for c in wanted if c.fault != "disk full"]
         _say(f"{kind.name}: no disk is filled, for that takes the right to mount one")
     together, alone = [c for c in wanted if not c.alone], [c for c in wanted if c.alone]
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(given.jobs) as pool:
         results = list(pool.map(lambda c: _result(lab, c), together))
     return [*results, *(_result(lab, c) for c in alone)]
 
@@ -82,7 +84,8 @@ def _result(lab: Lab, cell: Cell) -> Result:
 
 
 def _reason(error: Exception) -> str:
-    return str(error).strip() or type(error).__name__
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return str(error).strip() or f"{type(error).__name__} in {last.name}: {last.line}"
 
 
 def _told(result: Result) -> Result:

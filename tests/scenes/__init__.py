@@ -26,9 +26,16 @@ from __future__ import annotations
 
 from scenes.from_point_group import FromPointGroup
 from scenes.from_scratch_spark import FromScratchSpark
+from scenes.offline_upgrade_spark import OfflineUpgradeSpark
+from scenes.repair_spark import RepairSpark
 from scenes.scene import Scene
 
-SCENES: tuple[type[Scene], ...] = (FromPointGroup, FromScratchSpark)
+SCENES: tuple[type[Scene], ...] = (
+    FromPointGroup,
+    FromScratchSpark,
+    OfflineUpgradeSpark,
+    RepairSpark,
+)
 
 __all__ = ["SCENES", "Scene", "scene"]
 

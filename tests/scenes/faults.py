@@ -221,7 +221,7 @@ def _stopped(trial: Trial, point: Point, **fault: float) -> tuple[str, Process]:
     worker = trial.worker(at=point.number, how="stop", **fault)
     run = trial.apply(trial.plan())
     trial.passed(worker)
-    assert worker.state == "T"
+    assert worker.state == "T", f"{worker.state!r} {worker.code}\n{trial.said()}"
     return run, worker
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headgate.model.version import Engine
 from scenes.generations import Generation, generations, wrong_reading
@@ -97,9 +97,17 @@ class Scene(ABC):
         """Make another group of the same topics, whose commits nothing may touch."""
         part = TopicPartition(self.topics[0], 0, 3, metadata="ours")
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": self._neighbour})
-        consumer.commit(offsets=[part], asynchronous=False)
+        self.wait(lambda: _is_committed(consumer, part), "no coordinator for groups")
         consumer.close()
         self._untouched = self.committed(self._neighbour)
+
+    def wait(self, condition: Callable[[], bool], else_: str | Callable[[], str]) -> None:
+        """Wait for what is on its way; AssertionError with what is wrong after a while."""
+        deadline = time.monotonic() + SECONDS
+        while not condition():
+            said = else_ if isinstance(else_, str) else else_()
+            assert time.monotonic() < deadline, said or "it came too late"
+            time.sleep(0.2)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -119,6 +127,17 @@ class Scene(ABC):
         with Kafka(self.bootstrap) as kafka:
             found = read_offsets(kafka, group)
         return {part: (o.offset, o.metadata) for part, o in found.items()}
+
+
+def _is_committed(consumer: Consumer, part: TopicPartition) -> bool:
+    """Commit; False where the broker, just up, is still loading its groups."""
+    try:
+        consumer.commit(offsets=[part], asynchronous=False)
+    except KafkaException as error:
+        if error.args[0].retriable():
+            return False
+        raise
+    return True
 
 
 class WorkingScene(Scene):
@@ -221,14 +240,6 @@ class WorkingScene(Scene):
                 if str(STAND_IN).encode() in line and str(self.out).encode() in line:
                     found.append(int(entry.name))
         return found
-
-    def wait(self, condition: Callable[[], bool], else_: str | Callable[[], str]) -> None:
-        """Wait for what is on its way; AssertionError with what is wrong after a while."""
-        deadline = time.monotonic() + SECONDS
-        while not condition():
-            said = else_ if isinstance(else_, str) else else_()
-            assert time.monotonic() < deadline, said or "it came too late"
-            time.sleep(0.2)
 
     def close(self) -> None:
         """End producer and pipeline."""

@@ -111,8 +111,13 @@ class Trial:
 
     def ended(self, run: str) -> RunRow:
         """Wait for the run's end."""
-        self.wait(lambda: not self.row(run).state.is_active, f"run {run} does not end")
+        self.wait(lambda: not self._is_under_way(run), f"run {run} does not end")
         return self.row(run)
+
+    def _is_under_way(self, run: str) -> bool:
+        under_way = self.row(run).state.is_active
+        assert not under_way or any(w.lives for w in self._workers), f"no worker: {self.said()}"
+        return under_way
 
     def passed(self, process: Process) -> None:
         """Wait until the worker was struck: it is gone, or stands still."""

@@ -3,11 +3,15 @@
 Guards, each for a hazard that was seen: the slot's lock is held before `launch` (two processes of
 one executor id run a step twice); the application version is ours and not the source's hash (an
 older version's workflow would stay pending for ever); values are stored as JSON, not pickled; a
-workflow is started once per run and attempt, and never resumed while it lives.
+workflow is started once per run and attempt, and never resumed while it lives; one that died with
+its thread, as when the disk was full and DBOS could write neither result nor error, stays pending,
+and is resumed by the worker itself.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import defaultdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,6 +24,10 @@ from headgate.worker.runner import Runner
 WORKFLOW_VERSION = "1"
 _LIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 _RUNNER: list[Runner] = []
+# Held while this process executes the workflow of that id: a second execution waits, and then
+# finds every step done.
+_EXECUTING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_SUSPECTS: set[str] = set()
 
 
 def launch(url: sa.URL, slot: str, runner: Runner) -> None:
@@ -48,7 +56,11 @@ def start(row: RunRow) -> None:
 
 def workflow_id(row: RunRow) -> str:
     """Return the id of the workflow of a run's attempt."""
-    return row.id if row.attempt == 1 else f"{row.id}.{row.attempt}"
+    return _name(row.id, row.attempt)
+
+
+def _name(run: str, attempt: int) -> str:
+    return run if attempt == 1 else f"{run}.{attempt}"
 
 
 def is_known(row: RunRow) -> bool:
@@ -61,6 +73,27 @@ def is_live(row: RunRow) -> bool:
     status = DBOS.get_workflow_status(workflow_id(row))
     # One that another version of the program left stays pending for ever, without an error.
     return bool(status and status.status in _LIVE and status.app_version == _version(row.slot))
+
+
+def has_died(row: RunRow) -> bool:
+    """Return whether the workflow is pending and no thread of this process executes it.
+
+    Only what was so at the call before, too, counts: a workflow that just begins has no thread yet.
+    """
+    name = workflow_id(row)
+    status = DBOS.get_workflow_status(name)
+    if status is None or status.status != "PENDING" or _EXECUTING[name].locked():
+        _SUSPECTS.discard(name)
+        return False
+    was_suspect = name in _SUSPECTS
+    _SUSPECTS.add(name)
+    return was_suspect
+
+
+def go_on(row: RunRow) -> None:
+    """Execute a workflow that has died once more; the journal says where it was."""
+    _SUSPECTS.discard(workflow_id(row))
+    DBOS.resume_workflow(workflow_id(row))
 
 
 def _version(slot: str | None) -> str:
@@ -76,6 +109,11 @@ def destroy() -> None:
 @DBOS.workflow(name="execute_run")  # type: ignore[untyped-decorator]
 def execute_run(run: str, attempt: int) -> str:
     """Carry out a run; whatever happens, the run's row says how it ended."""
+    with _EXECUTING[_name(run, attempt)]:
+        return _execute(run, attempt)
+
+
+def _execute(run: str, attempt: int) -> str:
     state, error, count = _prepare(run, attempt)
     for position in range(count):
         state, error = _apply_step(run, attempt, position)

@@ -122,6 +122,9 @@ class Worker:
             elif not self._engine.is_live(row):
                 error = "its workflow ended without an end of the run: resume or undo it"
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
+            elif self._engine.has_died(row):
+                LOG.warning("run %s lost its workflow: going on with it", row.id)
+                self._engine.go_on(row)
 
     def _loop(self) -> None:
         idle_since = looked = time.monotonic()
