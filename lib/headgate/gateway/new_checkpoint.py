@@ -42,6 +42,7 @@ def read_position(folder: Path) -> QueryPosition | None:
         sources=tuple(_after(folder, log) if log else _first(folder)),
         watermark_ms=_watermark(folder, batch, log),
         operators=_operators(folder),
+        pinned={k: str(v) for k, v in (log.metadata.get("conf", {}) if log else {}).items()},
     )
 
 

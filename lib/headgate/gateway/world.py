@@ -7,11 +7,13 @@ from pathlib import Path
 
 from headgate.gateway.world_carry import CarryEffects, CarryWorld
 from headgate.gateway.world_commands import CommandEffects, CommandWorld
+from headgate.gateway.world_control import ControlEffects
 from headgate.gateway.world_folders import FolderEffects, FolderWorld
 from headgate.gateway.world_groups import GroupEffects, GroupWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
 from headgate.gateway.world_repair import RepairEffects, RepairWorld
 from headgate.gateway.world_rewind import RewindEffects, RewindWorld
+from headgate.gateway.world_state import StateEffects
 from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
 from headgate.gateway.world_verdicts import VerdictWorld
@@ -41,10 +43,12 @@ class LiveEffects(
     LiveWorld,
     RewindEffects,
     CarryEffects,
+    StateEffects,
     GroupEffects,
     TopicEffects,
     KafkaEffects,
     FolderEffects,
+    ControlEffects,
     CommandEffects,
     RepairEffects,
 ):

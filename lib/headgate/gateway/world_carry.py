@@ -11,7 +11,7 @@ from headgate.gateway import new_checkpoint
 from headgate.gateway.checkpoints import local_path, remove_tree
 from headgate.plan.position import Beginning, QueryPosition
 
-_DRAFT = re.compile(r"\..+\.new-[^/]+")
+_DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
 
 
 class CarryWorld:
@@ -29,7 +29,7 @@ class CarryEffects(CarryWorld):
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
         """Write a checkpoint that begins there; see `plan.world.Effects`."""
-        new_checkpoint.make_checkpoint(_draft(draft), Path(like), query_id, beginnings)
+        new_checkpoint.make_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
 
     def made_otherwise(
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
@@ -39,11 +39,11 @@ class CarryEffects(CarryWorld):
 
     def drop_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""
-        remove_tree(_draft(draft))
+        remove_tree(draft_path(draft))
 
 
-def _draft(path: str) -> Path:
-    """Only what has a draft's name is ever written or removed, whatever a plan says."""
+def draft_path(path: str) -> Path:
+    """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
         raise StepError(f"{path} is no draft of a checkpoint: not touched")
     return Path(path)

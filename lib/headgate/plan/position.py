@@ -40,6 +40,7 @@ class QueryPosition:
 
     `begun` is a later batch that was logged and not committed. `watermark_ms` is what that batch
     left (0 where there is none). `operators` are the stateful ones' own words, from the output up.
+    `pinned` are the settings that the newest logged batch fixes.
     """
 
     batch: int | None
@@ -47,6 +48,7 @@ class QueryPosition:
     sources: tuple[SourcePosition, ...] = ()
     watermark_ms: int = 0
     operators: tuple[str, ...] = ()
+    pinned: Mapping[str, str] = field(default_factory=dict)
 
     def source(self, name: str) -> SourcePosition | None:
         """Return the source of that name, or None."""

@@ -196,8 +196,8 @@ class _Kafka:
         return to
 
     def _parts(self, topics: Mapping[str, Topic]) -> list[TopicPart]:
-        """Return the partitions to look at; one that is new begins at 0 without being told."""
-        if self.target.place is Place.CURRENT:
+        """Return the partitions to look at; one that is new is read from its beginning anyway."""
+        if self.target.place in (Place.CURRENT, Place.SHIFT):
             return sorted(self.at)
         there = {(t.name, p.number) for t in topics.values() for p in t.partitions}
         if self.target.place is Place.LISTED:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
+from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
 from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
 from headgate.plan.scenarios.takes import given_takes, left_risks, matched_takes
+from headgate.plan.steps import ExportState
 from headgate.plan.succession import CARRY, Take
+from headgate.plan.world import Checkpoint
 
 
 def build(asked: Asked) -> Plan:
@@ -22,15 +27,50 @@ def build(asked: Asked) -> Plan:
         risks = left_risks(takes, position)
     else:
         takes, refusals, risks = matched_takes(position, asked.version)
+    folder = asked.options.get("export-state")
     wish = Wish(
         target=CARRY,
+        before=_export(asked, checkpoint, folder),
         takes=takes,
         to=asked.options.get("to"),
         new_output=asked.options.get("new-output", False),
-        refusals=tuple(refusals),
-        risks=tuple(risks),
+        refusals=(*refusals, *_export_refusals(position, folder)),
+        risks=(*risks, *_export_risks(folder)),
     )
     return begin_query(asked, checkpoint, position, wish)
+
+
+def _export(asked: Asked, found: Checkpoint, folder: str | None) -> tuple[ExportState, ...]:
+    if folder is None:
+        return ()
+    step = ExportState(
+        pipeline=asked.pipeline.name,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        folder=folder,
+    )
+    return (step,)
+
+
+def _export_refusals(position: QueryPosition, folder: str | None) -> list[str]:
+    if folder is None:
+        return []
+    if not PurePosixPath(folder).is_absolute():
+        return [f"--export-state: expected an absolute path, found {folder!r}"]
+    if not position.operators:
+        return ["--export-state: the query has no state"]
+    return []
+
+
+def _export_risks(folder: str | None) -> list[str]:
+    if folder is None:
+        return []
+    return [
+        "Spark takes no state into a new query by itself: the new version must be a"
+        f" transformWithState that is given spark.read.parquet('{folder}/operator-0') grouped by"
+        " its key columns as initialState, and whose handleInitialState takes each row; it is read"
+        " in the first batch alone, so this version must be the one that is started",
+    ]
 
 
 OPTIONS = (
@@ -46,6 +86,13 @@ OPTIONS = (
         help="By place or name: 0=1, orders=0, 0=0,1 (both become one), 2=new; again for more.",
         kind=Kind.MANY,
         metavar="NEW=OLD",
+    ),
+    Option(
+        name="export-state",
+        ask="Into which folder shall the old state be written?",
+        help="Write the old state as Parquet, to be the new version's initial state; an absolute"
+        " path of a folder that is not there.",
+        metavar="FOLDER",
     ),
     Option(
         name="new-output",

@@ -38,6 +38,7 @@ from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
 from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
 from headgate.plan.steps.skip import StepOver
 from headgate.plan.steps.state import ExportState, RescaleCopy
+from headgate.plan.steps.topic_record import RecordTopics
 from headgate.plan.steps.topics import DeleteTopics, MakeTopics, RestoreTopics
 from headgate.plan.steps.transactions import AwaitTransactions
 from headgate.plan.steps.upgrade import (
@@ -103,6 +104,7 @@ STEPS: tuple[type[Step], ...] = (
     GateVersion,
     KeepCheckpoint,
     KeepOffsets,
+    RecordTopics,
     DeployVersion,
     WithdrawVersion,
     StartVersion,

@@ -1,0 +1,128 @@
+"""Run the programs that read a checkpoint's state and make it anew, and hear how they ended."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import RefusedError, StepError
+from headgate.gateway.checkpoint_batches import commit_of
+from headgate.gateway.checkpoint_copy import copy_checkpoint, point_to, point_to_itself
+from headgate.gateway.checkpoints import make_like, remove_tree, sync, write_file
+from headgate.gateway.evidence_files import find
+from headgate.gateway.spark_process import ended_early, program_environment, run_program
+from headgate.model.rewind import StoreRows
+
+SECONDS = 3600.0
+MANIFEST = "manifest.json"
+
+
+def repartition(
+    checkpoint: Path, copy: Path, partitions: int, folder: Path, cancelled: Callable[[], bool]
+) -> tuple[StoreRows, ...]:
+    """Copy a checkpoint and have Spark spread the copy's state anew; rows proven to be the same.
+
+    The copy has a batch more, without input. Nothing is linked: what Spark writes in the copy must
+    not reach the original. RefusedError is the engine's own refusal, StepError says that the rows
+    differ or the program died.
+    """
+    place = find(str(checkpoint))
+    if place is None:
+        raise StepError(f"{checkpoint} is not there")
+    remove_tree(copy)
+    copy_checkpoint(place, copy)
+    make_like(copy, checkpoint)
+    point_to_itself(copy)
+    batch = _last_commit(copy)
+    wish = {"checkpoint": str(copy), "batch": batch, "partitions": partitions}
+    found = _run("headgate.jobs.repartition_state", wish, folder, copy, cancelled)
+    other = [f"operator {row['operator']}, {row['store']}" for row in found if not row["same"]]
+    if other:
+        raise StepError(f"the state of {'; '.join(other)} is not row by row what it was")
+    point_to(copy, str(checkpoint))
+    _sync_tree(copy)
+    return tuple(
+        StoreRows(operator=row["operator"], store=row["store"], rows=row["rows"]) for row in found
+    )
+
+
+def export(
+    checkpoint: Path, into: Path, folder: Path, cancelled: Callable[[], bool]
+) -> Mapping[str, Any]:
+    """Write the state at the last committed batch to Parquet below `into`; return the manifest.
+
+    It stands there, too, as `manifest.json`. What an earlier try left goes. RefusedError is the
+    reader's own refusal, StepError says that a row is missing or the program died.
+    """
+    remove_tree(into)
+    into.mkdir(parents=True)
+    batch = _last_commit(checkpoint)
+    wish = {"checkpoint": str(checkpoint), "batch": batch, "folder": str(into)}
+    found = _run("headgate.jobs.export_state", wish, folder, checkpoint, cancelled)
+    if not found:
+        raise RefusedError(f"{checkpoint} has no state that could be exported")
+    short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
+    if short:
+        raise StepError(f"{', '.join(short)} in {into} has not all rows that were read")
+    manifest = {
+        "schema": 1,
+        "checkpoint": str(checkpoint),
+        "query_id": json.loads((checkpoint / "metadata").read_text())["id"],
+        "batch": batch,
+        "operators": found,
+    }
+    write_file(into / MANIFEST, json.dumps(manifest, indent=1) + "\n")
+    _sync_tree(into)
+    return manifest
+
+
+def _last_commit(checkpoint: Path) -> int:
+    names = [p.name for p in (checkpoint / "commits").glob("*") if p.name.isdigit()]
+    if not names:
+        raise RefusedError(f"{checkpoint} has no committed batch, so it has no state")
+    return max(map(int, names))
+
+
+def _run(
+    program: str,
+    wish: Mapping[str, Any],
+    folder: Path,
+    checkpoint: Path,
+    cancelled: Callable[[], bool],
+) -> list[dict[str, Any]]:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    request, outcome = folder / "request.json", folder / "outcome.json"
+    ids = commit_of(checkpoint, wish["batch"]).state_ids
+    more = {"format": 1 if ids is None else 2, "outcome": str(outcome), "scratch": str(folder)}
+    request.write_text(json.dumps({**wish, **more}))
+    what = f"the work on the state of {checkpoint}"
+    try:
+        code = run_program(
+            [program, str(request)],
+            importable=[folder],
+            timeout_s=SECONDS,
+            what=what,
+            environment=program_environment([folder]) | {"TMPDIR": str(folder)},
+            cancelled=cancelled,
+        )
+        if not outcome.is_file():
+            raise StepError(ended_early(what, code, folder / "spark.log"))
+        found = json.loads(outcome.read_text())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if isinstance(found, dict):
+        condition = f"{found['condition']}: " if found["condition"] else ""
+        raise RefusedError(f"Spark refused {what}: {condition}{found['error']}")
+    rows: list[dict[str, Any]] = found
+    return rows
+
+
+def _sync_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        sync(path)
+    sync(folder)
+    sync(folder.parent)

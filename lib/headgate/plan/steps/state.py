@@ -1,0 +1,138 @@
+"""Spread the state of a query over other partitions, or write it out for a new version."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import beside, check_query
+from headgate.plan.steps.new_checkpoint import DropDraft
+from headgate.plan.world import Effects, World
+
+RESCALED, EXPORT = "rescaled", "export"
+PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescaleCopy(StepBase):
+    """Copy the checkpoint and let Spark spread the copy's state over other partitions."""
+
+    action: ClassVar[str] = "rescale_copy"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    partitions: int
+    was_partitions: int | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        was = f" instead of {self.was_partitions}" if self.was_partitions else ""
+        return (
+            f"copy the checkpoint, spread the copy's state over {self.partitions} partitions{was}"
+            " and compare it row by row"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs, the checkpoint is another's, or its last batch is open."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        found = check_query(world, self.checkpoint, self.query_id)
+        if found.last_offset_batch != found.last_commit_batch:
+            raise RefusedError(
+                f"batch {found.last_offset_batch} of {self.checkpoint} was begun and not committed:"
+                " let the query finish it first"
+            )
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the copy and its record go, and take the hash of what is copied."""
+        return {
+            "draft": beside(self.checkpoint, RESCALED, effects.run),
+            "hash": effects.tree_hash(self.checkpoint),
+            "record": str(PurePosixPath(effects.snapshot_place()) / "rescaled.json"),
+        }
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy and let Spark work; what an earlier try left goes first."""
+        effects.note(f"Spark spreads the state over {self.partitions} partitions, on a copy")
+        stores = effects.repartition_state(self.checkpoint, was["draft"], self.partitions)
+        for store in stores:
+            effects.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
+        rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
+        text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
+        effects.write_record(was["record"], text)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
+        if effects.tree_hash(self.checkpoint) != was["hash"]:
+            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+        old, new = effects.checkpoint(self.checkpoint), effects.checkpoint(was["draft"])
+        if old is None or new is None or old.last_commit_batch is None:
+            raise StepError(f"{was['draft']} is not there")
+        end = old.last_commit_batch + 1
+        position = effects.query_position(was["draft"])
+        pinned = position.pinned.get(PARTITIONS) if position else None
+        if new.head != (end, end) or pinned != str(self.partitions):
+            raise StepError(
+                f"{was['draft']} ends at {new.head} with {pinned} partitions, not at batch {end}"
+                f" with {self.partitions}"
+            )
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove the copy, where it was not put in place."""
+        return (DropDraft(draft=was["draft"]),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportState(StepBase):
+    """Write the old version's state to a folder of its own, for the new one to begin with."""
+
+    action: ClassVar[str] = "export_state"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    folder: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"write the state of the last committed batch to {self.folder} as Parquet"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where it is built; refuse a folder that is there already."""
+        if effects.exists(self.folder):
+            raise RefusedError(f"{self.folder} exists already: name a folder that does not")
+        return {"draft": beside(self.folder, EXPORT, effects.run)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is there: it gets its name only when it is whole."""
+        return effects.exists(self.folder) and not effects.exists(was["draft"])
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Let Spark read and write, then rename; what an earlier try left goes first."""
+        manifest = effects.export_state(self.checkpoint, was["draft"])
+        effects.move(was["draft"], self.folder)
+        for one in manifest["operators"]:
+            columns = ", ".join(one["columns"])
+            effects.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where it is not there."""
+        if not self.settled(effects, was):
+            raise StepError(f"{self.folder} is not there")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove what was not finished; an export that is whole does no harm and stays."""
+        return (DropDraft(draft=was["draft"]),)

@@ -1,0 +1,124 @@
+"""Where the sources of a new version begin, over a cluster on paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from headgate.model.cluster import Partition, Topic
+from headgate.plan.position import (
+    Beginning,
+    QueryPosition,
+    SourceKind,
+    SourcePosition,
+    read_beginning,
+)
+from headgate.plan.succession import CARRY, Take, begin, impact
+from headgate.plan.target import Listed, Place, Silent, Target
+
+KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 7, 1: 3}})
+FILES = SourcePosition(name="1", kind=SourceKind.FILES, entry=4, files=9)
+RATE = SourcePosition(name="2", kind=SourceKind.OTHER)
+POSITION = QueryPosition(batch=5, sources=(KAFKA, FILES, RATE))
+TAKES = (Take(name="0", of=("0",)), Take(name="1", of=("1",)))
+
+
+@dataclass
+class Paper:
+    """`orders` has three partitions; the third came after the last batch."""
+
+    cluster: bool = True
+    first: dict = field(default_factory=dict)
+    ends: tuple = (10, 10, 10)
+
+    def has_cluster(self):
+        return self.cluster
+
+    def topics(self, names):
+        parts = tuple(Partition(number=n, begin=2, end=end) for n, end in enumerate(self.ends))
+        return {n: Topic(name=n, id="o", partitions=parts) for n in names if n == "orders"}
+
+    def first_at(self, parts, at):
+        return {part: self.first.get(part[1]) for part in parts}
+
+
+def offsets(found):
+    return next(b.offsets for b in found.beginnings if b.files_of is None)
+
+
+def files(found):
+    return next((b for b in found.beginnings if b.files_of is not None), None)
+
+
+def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair():
+    found = begin(TAKES, POSITION, CARRY, Paper())
+    assert found.refusals == []
+    assert offsets(found) == {"orders": {0: 7, 1: 3}}
+    assert files(found) == Beginning(name="1", files_of="1", entry=4)
+    shown = impact(found.ways, Paper().topics(["orders"]))
+    assert (shown["total"], shown["to_read"]) == (0, {"orders": 10})
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (Target(place=Place.BEGINNING), {0: 2, 1: 2, 2: 2}),
+        (Target(place=Place.OFFSET, offset=5), {0: 5, 1: 5, 2: 5}),
+        (Target(place=Place.LISTED, listed=(Listed(topic="orders", partition=1, offset=9),)), None),
+        (Target(place=Place.TIME, at=50), {0: 4, 1: 6, 2: 2}),
+    ],
+)
+def test_a_point_is_found_in_every_partition(target, expected):
+    found = begin(TAKES, POSITION, target, Paper(first={0: 4, 1: 6, 2: 0}))
+    assert found.refusals == []
+    assert offsets(found)["orders"] == (expected or {0: 7, 1: 9})
+
+
+def test_files_older_than_the_time_count_as_read():
+    found = begin(TAKES, POSITION, Target(place=Place.TIME, at=50), Paper(first={0: 4, 1: 4, 2: 4}))
+    assert files(found) == Beginning(name="1", files_of="1", entry=4, before=50)
+    again = begin(TAKES, POSITION, Target(place=Place.BEGINNING), Paper())
+    assert files(again) is None
+    end = begin(TAKES, POSITION, Target(place=Place.END), Paper())
+    assert any("can't leave out those that wait" in one for one in end.refusals)
+
+
+def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():
+    world = Paper(first={0: 4})
+    asked = begin(TAKES, POSITION, Target(place=Place.TIME, at=50), world)
+    assert any("orders[1] has no record at or after" in one for one in asked.refusals)
+    left = Target(place=Place.TIME, at=50, silent=Silent.LEAVE)
+    assert offsets(begin(TAKES, POSITION, left, world))["orders"] == {0: 4, 1: 3}
+    end = Target(place=Place.TIME, at=50, silent=Silent.END)
+    assert offsets(begin(TAKES, POSITION, end, world))["orders"] == {0: 4, 1: 10, 2: 10}
+
+
+def test_only_what_was_chosen_moves():
+    target = Target(place=Place.BEGINNING)
+    found = begin(TAKES, POSITION, target, Paper(), {"orders": [1]})
+    assert offsets(found)["orders"] == {0: 7, 1: 2}
+
+
+@pytest.mark.parametrize(
+    ("takes", "world", "target", "sentence"),
+    [
+        ((Take(name="0", of=("7",)),), Paper(), CARRY, "the checkpoint has no source 7: 0, 1, 2"),
+        ((Take(name="0", of=("2",)),), Paper(), CARRY, "neither Kafka nor files"),
+        ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't become one"),
+        (TAKES, Paper(ends=(5, 5)), CARRY, "offset 7 of orders[0] is beyond the end"),
+        (TAKES, Paper(cluster=False), Target(place=Place.END), "no Kafka cluster is configured"),
+    ],
+)
+def test_what_can_t_be_is_refused(takes, world, target, sentence):
+    found = begin(takes, POSITION, target, world)
+    assert any(sentence in one for one in found.refusals), found.refusals
+
+
+def test_without_a_cluster_it_is_carried_unseen():
+    assert offsets(begin(TAKES, POSITION, CARRY, Paper(cluster=False)))["orders"] == {0: 7, 1: 3}
+
+
+def test_a_beginning_comes_back_from_the_journal():
+    for one in begin(TAKES, POSITION, CARRY, Paper()).beginnings:
+        assert read_beginning(one.document()) == one
