@@ -59,6 +59,7 @@ class CrashingEffects(LiveEffects):
         *("remove_tree", "write_record", "create_topic", "delete_topic"),
         *("configure_topic", "empty_topic", "park", "unpark"),
         *("copy_beside", "remove_beside", "make_checkpoint", "drop_draft"),
+        *("copy_to_batch", "copy_sink_log", "move_files", "remove_beside"),
     )
 
     def status(self, pipeline):

@@ -1,8 +1,8 @@
 """Make a copy of a checkpoint that ends at one of its batches; the original is only read.
 
-State data are linked where the file system allows it: no provider of Spark 4.2 writes into such a
-file again (HDFS-backed, RocksDB, with changelogs, with ids: a batch that is done over makes a new
-file and renames it). What is small and could be edited by hand is copied: logs and metadata.
+State data are linked where the file system allows it. What is small and could be edited by hand is
+copied: logs and metadata. State of later batches stays behind: where the query does them anew on
+other input, Spark would load a later snapshot of the old run in place of what it has just written.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from headgate.errors import StepError
 from headgate.gateway.checkpoint_batches import LOGS, file_source_offsets
 from headgate.gateway.checkpoint_copy import point_to
-from headgate.gateway.checkpoints import check_room, remove_tree, sync_tree
+from headgate.gateway.checkpoints import check_room, is_state_data, remove_tree, sync_tree
 from headgate.parse.spark.required_state import version_of
 from headgate.parse.spark.source_log import cut_entries
 
@@ -96,19 +96,13 @@ def _copy_folder(work: _Copy, relative: Path) -> None:
 
 def _copy_file(work: _Copy, relative: Path) -> None:
     source, target = work.source / relative, work.target / relative
-    if work.linking and _is_state(relative):
+    if work.linking and is_state_data(relative):
         os.link(source, target, follow_symlinks=False)
     else:
         shutil.copy2(source, target, follow_symlinks=False)
     work.done += 1
     if work.done % 1000 == 0:
         work.tell(work.done)
-
-
-def _is_state(path: Path) -> bool:
-    """Return whether it is data of a store: what Spark replaces, and never edits."""
-    inner = path.parts[2:] if path.parts[0] == "state" else ()
-    return len(inner) > 1 and inner[0].isdigit() and "_metadata" not in inner
 
 
 def _is_kept(path: Path, batch: int) -> bool:
@@ -149,14 +143,3 @@ def _rename_query(metadata: Path, query_id: str) -> None:
     found = json.loads(metadata.read_text()) | {"id": query_id}
     metadata.write_text(json.dumps(found, separators=(",", ":")))
     metadata.with_name(f".{metadata.name}.crc").unlink(missing_ok=True)
-
-
-def files_below(folder: Path) -> Iterator[Path]:
-    """Yield every file below a folder."""
-    return (p for p in folder.rglob("*") if p.is_file())
-
-
-def later_names(names: Iterable[str], batch: int) -> list[int]:
-    """Return the batches after `batch` among a log's names, ascending."""
-    found = {_number(n) for n in names if not n.startswith(".")}
-    return sorted(n for n in found if n is not None and n > batch)

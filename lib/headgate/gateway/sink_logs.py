@@ -31,6 +31,8 @@ def read_sink_log(target: Path, batch: int) -> SinkLog | None:
 def later_files(target: Path, batch: int) -> Iterator[str]:
     """Yield the files of output, relative to `target`, that batches after this one wrote."""
     log = target / FOLDER
+    if not log.is_dir():
+        return
     before: set[str] = set()
     after: dict[str, None] = {}
     for name in _names(log):

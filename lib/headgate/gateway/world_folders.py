@@ -30,7 +30,7 @@ class FolderEffects(FolderWorld):
 
     def tree_hash(self, path: str) -> str | None:
         """Return a hash over every file's name and bytes, None where the folder is not there."""
-        return checkpoints.tree_hash(Path(path))
+        return checkpoints.tree_hash(Path(path), whole=False)
 
     def snapshot_place(self) -> str:
         """Return the folder that is this run's own."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 
 from headgate.model.calls import Call
 from headgate.model.version import Engine
+
+KEEP_SNAPSHOTS = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,7 @@ class Registry:
     `rules_url` is the folder of the rules' pages on the web. `file_systems` are the settings of
     remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold secrets and are stored nowhere.
     `schema_registry` holds the settings of the schema registry's client, which may be secrets, too.
+    `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
     """
 
     path: str | None = None
@@ -114,6 +117,7 @@ class Registry:
     schema_registry_url: str | None = field(default=None, repr=False)
     schema_registry: dict[str, str] = field(default_factory=dict, repr=False)
     topics: tuple[DeclaredTopic, ...] = ()
+    keep_snapshots: timedelta = KEEP_SNAPSHOTS
 
     def topic(self, name: str) -> DeclaredTopic:
         """Return what is declared of a topic; of most nothing is."""

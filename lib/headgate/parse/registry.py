@@ -6,12 +6,21 @@ import os.path
 import re
 import tomllib
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import PurePath
 
 from headgate.errors import RegistryError
-from headgate.model.registry import Accept, DeclaredTopic, Pipeline, Registry
+from headgate.model.calls import WatchControl
+from headgate.model.registry import (
+    KEEP_SNAPSHOTS,
+    Accept,
+    DeclaredTopic,
+    Pipeline,
+    Registry,
+)
 from headgate.model.version import Engine
 from headgate.parse.commands import read_commands
+from headgate.parse.durations import read_duration
 from headgate.parse.toml_lines import TomlLines
 from headgate.parse.toml_table import Table
 
@@ -64,7 +73,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics"),
+        *("schema_registry", "topics", "runs"),
     )
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
@@ -80,7 +89,19 @@ def _registry(top: Table, path: PurePath) -> Registry:
         schema_registry_url=_schema_registry(top).text("url", interpolate=True),
         schema_registry=_schema_settings(_schema_registry(top)),
         topics=_topics(top, path.parent),
+        keep_snapshots=_keep_snapshots(top),
     )
+
+
+def _keep_snapshots(top: Table) -> timedelta:
+    runs = top.table("runs", "[runs]").allow("keep_snapshots")
+    text = runs.text("keep_snapshots")
+    if text is None:
+        return KEEP_SNAPSHOTS
+    try:
+        return read_duration(text)
+    except ValueError as error:
+        runs.fail("keep_snapshots", str(error))
 
 
 def _schema_registry(top: Table) -> Table:
@@ -188,6 +209,9 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     if engine is not Engine.SPARK and group is None:
         what = "application id" if engine is Engine.KAFKA_STREAMS else "consumer group's id"
         table.fail("group", f"pipeline {name!r} needs `group`, its {what}")
+    commands = read_commands(table, folder)
+    if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
+        table.fail("commands", "`stop = { watch = true }` needs `watch`: where the driver listens")
     return Pipeline(
         name=name,
         engine=engine,
@@ -200,7 +224,7 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
         watch=_watch(table, engine, folder),
         query=_query(table, engine),
-        commands=read_commands(table, folder),
+        commands=commands,
         line=table.line(),
     )
 

@@ -38,10 +38,20 @@ class Audit:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, *, by: str, action: str, pipeline: str | None = None, **details: Any) -> None:
-        """Record something that belongs to no run."""
+    def add(
+        self,
+        *,
+        by: str,
+        action: str,
+        pipeline: str | None = None,
+        run: str | None = None,
+        **details: Any,
+    ) -> None:
+        """Record something that changes no run."""
         with self._database.writing() as connection:
-            write_audit(connection, by=by, action=action, pipeline=pipeline, details=details)
+            write_audit(
+                connection, by=by, action=action, run=run, pipeline=pipeline, details=details
+            )
 
     def list(self, run: str | None = None, *, request: str | None = None) -> list[AuditRow]:
         """Return the entries of one run or of one request, or all, oldest first."""

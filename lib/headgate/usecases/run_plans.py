@@ -18,6 +18,10 @@ from headgate.store.runs import RunRow, RunState
 from headgate.usecases.run_records import step_records
 
 
+# The audit's word for snapshots that were removed.
+CLEAN = "clean"
+
+
 def fresh_plan(
     store: Store,
     world: World,
@@ -105,6 +109,9 @@ def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
         return [f"run {row.id} is an undo itself: plan the scenario again instead"]
     if row.state.is_active:
         return [f"run {row.id} is {row.state}: wait for its end, or cancel it"]
+    cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
+    if cleaned:
+        return [f"the snapshots of run {row.id} were removed at {cleaned[-1]}, by their retention"]
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 

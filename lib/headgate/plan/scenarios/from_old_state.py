@@ -165,7 +165,8 @@ def _risks(asked: Asked, found: _Found) -> list[str]:
     if asked.pipeline.commands.status is None:
         risks.append(
             f"{asked.pipeline.name} has no status command: whether it runs is told from its logs"
-            " alone"
+            " alone, and a session that outlives its query may still write to the old state for a"
+            " minute: stop the whole application"
         )
     return risks
 

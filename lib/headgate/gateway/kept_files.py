@@ -1,0 +1,42 @@
+"""What runs have put aside on local file systems: how large it is, and its removal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from headgate.gateway.checkpoints import remove_tree
+
+# The names under which steps journal what they put aside.
+_WORDS = ("aside", "copy", "fresh")
+
+
+def kept_by(run: str, home: Path, was: Iterable[dict[str, Any]]) -> list[Path]:
+    """Return what is still there of the folders that a run's journal names, and its own folder.
+
+    Only names that a run gives are taken: hidden ones that end in its id, and `runs/ID`.
+    """
+    named = [str(found[word]) for found in was for word in _WORDS if found.get(word)]
+    local = [Path(path) for path in named if urlsplit(path).scheme == ""]
+    beside = [p for p in local if p.name.startswith(".") and p.name.endswith(f"-{run}")]
+    return sorted({p for p in (*beside, home / "runs" / run) if p.is_dir()})
+
+
+def freed_bytes(path: Path) -> int:
+    """Return how many bytes go with a folder: of a file with another name none do."""
+    return sum(f.stat().st_size for f in _files(path) if f.stat().st_nlink == 1)
+
+
+def remove(path: Path) -> None:
+    """Remove a folder, and the one around it where it is empty then; StepError where it fails."""
+    remove_tree(path)
+    with suppress(OSError):
+        if path.parent.name == "runs":
+            path.parent.rmdir()
+
+
+def _files(path: Path) -> Iterator[Path]:
+    return (p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
