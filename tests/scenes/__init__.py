@@ -24,17 +24,25 @@ may touch.
 
 from __future__ import annotations
 
+from scenes.carry_over_spark import CarryOverSpark
 from scenes.from_point_group import FromPointGroup
+from scenes.from_point_spark import FromPointSpark
+from scenes.from_scratch_group import FromScratchGroup
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
 from scenes.repair_spark import RepairSpark
+from scenes.retire_group import RetireGroup
 from scenes.scene import Scene
 
 SCENES: tuple[type[Scene], ...] = (
     FromPointGroup,
+    FromPointSpark,
+    CarryOverSpark,
+    FromScratchGroup,
     FromScratchSpark,
     OfflineUpgradeSpark,
     RepairSpark,
+    RetireGroup,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
-from scenes.from_scratch_spark import WRITTEN
+from scenes.from_scratch_spark import WRITTEN, FromScratchSpark
 from scenes.scene import QueryScene
 
 
@@ -15,14 +12,12 @@ class OfflineUpgradeSpark(QueryScene):
     name = "offline-upgrade-spark"
     scenario = "offline-upgrade"
 
-    def make_ready(self) -> None:
-        """Take over a checkpoint of Spark's, with this scene's topic in place of its own."""
-        shutil.copytree(WRITTEN, self.checkpoint)
-        for log in ("offsets", "sources/0"):
-            for file in (self.checkpoint / log).iterdir():
-                file.write_text(file.read_text().replace('{"orders":', f'{{"{self.topics[0]}":'))
-        self.query = json.loads((self.checkpoint / "metadata").read_text())["id"]
+    make_ready = FromScratchSpark.make_ready
+
+    def prepare(self) -> None:
+        """Say which version is deployed."""
         (self.folder / "code").write_text("old\n")
+        super().prepare()
 
     def commands(self) -> dict[str, str]:
         """Return the registered commands; a version is deployed by writing its name."""

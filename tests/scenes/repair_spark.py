@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
-from scenes.from_scratch_spark import WRITTEN
+from scenes.from_scratch_spark import FromScratchSpark
 from scenes.scene import STOP, QueryScene
 
 
@@ -15,14 +12,7 @@ class RepairSpark(QueryScene):
     name = "repair-spark"
     scenario = "repair"
 
-    def make_ready(self) -> None:
-        """Take over a checkpoint of Spark's, with this scene's topic; the stand-in has no state."""
-        shutil.copytree(WRITTEN, self.checkpoint)
-        shutil.rmtree(self.checkpoint / "state", ignore_errors=True)
-        for log in ("offsets", "sources/0"):
-            for file in (self.checkpoint / log).iterdir():
-                file.write_text(file.read_text().replace('{"orders":', f'{{"{self.topics[0]}":'))
-        self.query = json.loads((self.checkpoint / "metadata").read_text())["id"]
+    make_ready = FromScratchSpark.make_ready
 
     def prepare(self) -> None:
         """Stop it, and break off what it would write next."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from headgate.model.cluster import GroupType, Topic
 from headgate.model.registry import Pipeline
+from headgate.model.streams import internal_kind
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
@@ -19,10 +20,12 @@ from headgate.plan.scenarios.upgrade_spark import (
 )
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps.offsets import RecordOffsets, committed
-from headgate.plan.steps.upgrade import KeepOffsets, ProveVersion, start_version
+from headgate.plan.steps.prove_version import ProveVersion, start_version
+from headgate.plan.steps.topic_record import RecordTopics
+from headgate.plan.steps.upgrade import KeepOffsets
 from headgate.plan.verdict import Verdict
 
-_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
 
 def build(asked: Asked, verdict: Verdict | None) -> Plan:
@@ -73,11 +76,25 @@ def _steps(
         stop,
         *gate,
         RecordOffsets(group=pipeline.group),
+        *_internal(asked),
         keep,
         deploy_step(asked),
         start_version(stop),
         ProveVersion(pipeline=pipeline.name, group=pipeline.group),
     )
+
+
+def _internal(asked: Asked) -> tuple[Step, ...]:
+    """Return the step that writes down what looks like the application's internal topics."""
+    group = asked.pipeline.group
+    if asked.pipeline.engine is not Engine.KAFKA_STREAMS or group is None:
+        return ()
+    names = sorted(
+        name
+        for name in asked.world.topic_names()
+        if name.startswith(f"{group}-") and internal_kind(name) is not None
+    )
+    return (RecordTopics(application=group, topics=tuple(names)),) if names else ()
 
 
 def _impact(verdict: Verdict | None) -> dict[str, Any]:

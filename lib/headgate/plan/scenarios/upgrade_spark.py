@@ -9,13 +9,8 @@ from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
-from headgate.plan.steps.upgrade import (
-    DeployVersion,
-    GateVersion,
-    KeepCheckpoint,
-    ProveVersion,
-    start_version,
-)
+from headgate.plan.steps.prove_version import ProveVersion, start_version
+from headgate.plan.steps.upgrade import DeployVersion, GateVersion, KeepCheckpoint
 from headgate.plan.verdict import FAIL_ON, Verdict, read_fail_on
 from headgate.plan.world import Checkpoint
 

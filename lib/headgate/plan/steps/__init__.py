@@ -26,12 +26,14 @@ from headgate.plan.steps.new_checkpoint import (
     MakeCheckpoint,
     OfferCheckpoint,
     PlaceCheckpoint,
+    RehearseBeginning,
     WithdrawCheckpoint,
 )
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.plan.steps.parked import DropParking, ParkRecords
 from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
+from headgate.plan.steps.prove_version import ProveVersion, StartVersion
 from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
 from headgate.plan.steps.repair import DropCopy, ProveRepair, PutInPlace, RepairCopy
 from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
@@ -46,8 +48,6 @@ from headgate.plan.steps.upgrade import (
     GateVersion,
     KeepCheckpoint,
     KeepOffsets,
-    ProveVersion,
-    StartVersion,
     WithdrawVersion,
 )
 
@@ -76,6 +76,7 @@ __all__ = [
     "ReadState",
     "RecordOffsets",
     "RefillTopics",
+    "RehearseBeginning",
     "RemoveMembers",
     "ReplaceCheckpoint",
     "RescaleCopy",
@@ -151,6 +152,7 @@ STEPS: tuple[type[Step], ...] = (
     WithdrawCheckpoint,
     RescaleCopy,
     ExportState,
+    RehearseBeginning,
 )
 _BY_ACTION = {kind.action: kind for kind in STEPS}
 

@@ -1,0 +1,155 @@
+"""Start a new version, and see that it does its work where the old one stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import beside
+from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.process import StartPipeline, StopPipeline, start_or_ask
+from headgate.plan.steps.upgrade import BEFORE
+from headgate.plan.world import Effects, Status
+
+# How long the first batch of a new version may take; how long one that has no input is watched; and
+# for how long a status of `stopped` means that it has ended and is not merely on its way.
+PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 30.0, 5.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartVersion(StartPipeline):
+    """Start the new version; where it ends at once, all is taken back."""
+
+    action: ClassVar[str] = "start_version"
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where it doesn't run: nothing of it is done yet, so the old one can go on."""
+        try:
+            StartPipeline.verify(self, effects, was)
+        except StepError as error:
+            raise RefusedError(f"the new version: {error}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProveVersion(StepBase):
+    """See that the new version does its work where the old one stopped.
+
+    A query must commit a batch, a group must have members and move or have nothing to read.
+    """
+
+    action: ClassVar[str] = "prove_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str | None = None
+    query_id: str | None = None
+    group: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        what = f"group {self.group} reads on" if self.group else "it commits a batch"
+        return f"see that {self.pipeline} runs and that {what}"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Wait for the proof; where nothing of the new version is done, all is taken back."""
+        if self.checkpoint is not None:
+            self._query(effects, self.checkpoint)
+        elif self.group is not None:
+            self._group(effects, self.group)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The waiting was the proof."""
+
+    def _query(self, effects: Effects, location: str) -> None:
+        kept = effects.checkpoint(beside(location, BEFORE, effects.run))
+        old = kept.last_commit_batch if kept else None
+        waited = stopped = 0.0
+        while True:
+            now = effects.checkpoint(location)
+            if now is None or now.query_id != self.query_id:
+                found = now.query_id if now else "gone"
+                raise StepError(f"{location} is another query's checkpoint now: {found}")
+            if _later(now.last_commit_batch, old):
+                effects.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
+                return
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            if stopped >= STOPPED_SECONDS:
+                why = effects.told(self.pipeline).why
+                raise RefusedError(
+                    f"the new version of {self.pipeline} ended before its first batch was done"
+                    + (f": {why}" if why else "; its own log says why")
+                )
+            is_begun = now.last_offset_batch != now.last_commit_batch
+            if not is_begun and waited >= IDLE_SECONDS:
+                self._idle(effects)
+                return
+            if waited >= PROVE_SECONDS:
+                raise StepError(
+                    f"{self.pipeline} has not committed batch {now.last_offset_batch} after"
+                    f" {waited:.0f} s: resume the run to go on looking, or undo it"
+                )
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def _idle(self, effects: Effects) -> None:
+        """Without input there is no batch: it is said, and not taken for a proof."""
+        told = effects.told(self.pipeline).status
+        if Status.RUNS not in (effects.status(self.pipeline), told):
+            raise StepError(
+                f"{self.pipeline} shows no batch, and nothing says that it runs: look at it, then"
+                " resume the run, or undo it"
+            )
+        effects.note(
+            f"{self.pipeline} runs, but had no input: no batch proves yet that the new version"
+            " goes on with what the old one left"
+        )
+
+    def _group(self, effects: Effects, group: str) -> None:
+        before = committed(effects, group)
+        waited = stopped = 0.0
+        while True:
+            now = committed(effects, group)
+            has_members = bool(effects.group(group).members)
+            if has_members and (now != before or not _lags(effects, group)):
+                effects.note(f"{group} has members and reads on")
+                return
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            if stopped >= STOPPED_SECONDS and now == before:
+                raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
+            if waited >= PROVE_SECONDS:
+                how = "has no members" if not has_members else "does not read on"
+                raise StepError(
+                    f"{group} {how} after {waited:.0f} s: resume the run to go on looking, or undo"
+                )
+            effects.pause(_POLL)
+            waited += _POLL
+
+
+def start_version(stop: StopPipeline) -> Step:
+    """Return the step that starts the new version, by its command or by a person."""
+    step = start_or_ask(stop)
+    if not isinstance(step, StartPipeline):
+        return step
+    return StartVersion(**{f.name: getattr(step, f.name) for f in fields(step)})
+
+
+def _later(batch: int | None, than: int | None) -> bool:
+    return batch is not None and (than is None or batch > than)
+
+
+def _has_ended(effects: Effects, pipeline: str) -> bool:
+    if effects.status(pipeline) is Status.STOPPED:
+        return True
+    return effects.told(pipeline).status is Status.STOPPED
+
+
+def _lags(effects: Effects, group: str) -> bool:
+    """Return whether a partition of the group has records that it has not read."""
+    at = {part: c.offset for part, c in committed(effects, group).items()}
+    topics = effects.topics({topic for topic, _ in at})
+    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
+    return any((ends.get(part) or 0) > offset for part, offset in at.items())

@@ -1,0 +1,240 @@
+"""A real query is upgraded, judged, refused by Spark itself, taken back and repaired."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+PROGRAM = Path(__file__).parent / "upgrade_program.py"
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
+JOBS = """
+import json
+from pyspark.sql import functions as F
+
+def read(spark, topic):
+    source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", "{broker}")
+    source = source.option("subscribe", topic).option("startingOffsets", "earliest")
+    return source.load().select(F.col("value").cast("string").alias("city"))
+
+def write(df, version):
+    def each(rows, batch):
+        line = {{"version": version, "batch": batch, "rows": [r.asDict() for r in rows.collect()]}}
+        with open("{folder}/out.jsonl", "a") as out:
+            out.write(json.dumps(line) + "\\n")
+    writer = df.writeStream.outputMode("update").foreachBatch(each)
+    return writer.option("checkpointLocation", "{folder}/checkpoint").trigger(
+        processingTime="1 second")
+
+def counts(spark):
+    return write(read(spark, "{topic}").groupBy("city").count(), "counts")
+
+def only_known(spark):
+    known = read(spark, "{topic}").where("city <> ''")
+    return write(known.groupBy("city").count(), "only_known")
+
+def more(spark):
+    lengths = F.max(F.length("city")).alias("longest")
+    counted = read(spark, "{topic}").groupBy("city").agg(F.count("*").alias("count"), lengths)
+    return write(counted, "more")
+
+def elsewhere(spark):
+    return write(read(spark, "{other}").groupBy("city").count(), "elsewhere")
+"""
+
+
+class Pipeline:
+    """A query that counts cities, run by registered commands; `current` names its function."""
+
+    def __init__(self, team, topic, produce, broker):
+        self.team, self.folder, self.produce = team, team.folder, produce
+        self.topic, self.other = topic("orders", partitions=2), topic("other", partitions=2)
+        self.sent = []
+        fields = {"broker": broker, "folder": self.folder}
+        text = JOBS.format(topic=self.topic, other=self.other, **fields)
+        (self.folder / "jobs.py").write_text(text)
+        (self.folder / "current").write_text("counts")
+        start = f"nohup {sys.executable} {PROGRAM} {self.folder} > query.log 2>&1 &"
+        self.commands = {
+            "start": f"{start} echo $! > query.pid",
+            "stop": f"kill $(cat query.pid); while {RUNS}; do sleep 0.1; done",
+            "status": f"{RUNS} && exit 0 || exit 3",
+            "deploy": "cp next current",
+            "withdraw": "echo counts > current",
+        }
+        team.register(
+            '[[pipeline]]\nname = "counts"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
+            'entry_point = "jobs:counts"\n[pipeline.commands]\n',
+            *(f"{word} = {json.dumps(text)}" for word, text in self.commands.items()),
+        )
+
+    @property
+    def checkpoint(self):
+        return self.folder / "checkpoint"
+
+    def shell(self, word):
+        return subprocess.run(self.commands[word], shell=True, cwd=self.folder, check=False)
+
+    def send(self, cities):
+        self.produce(self.topic, cities)
+        self.sent += cities
+
+    def capture(self, function):
+        file = self.folder / f"{function}.json"
+        self.team.run("capture", f"jobs:{function}", "-o", str(file))
+        return str(file)
+
+    def upgrade(self, after, *options, function=None, code=0):
+        (self.folder / "next").write_text(function or "")
+        given = ("--after", after, *options)
+        return self.team.plan("counts", *given, scenario="offline-upgrade", code=code)
+
+    def out(self):
+        file = self.folder / "out.jsonl"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def results(self, *versions):
+        """The newest count of each city, as these versions of the code wrote them."""
+        rows = [r for line in self.out() if line["version"] in versions for r in line["rows"]]
+        return {row["city"]: row["count"] for row in rows}
+
+    def read(self):
+        """The records that committed batches have taken."""
+        found = read_checkpoint(str(self.checkpoint))
+        if found is None or found.last_commit_batch != found.last_offset_batch:
+            return None
+        return sum(found.offsets.get(self.topic, {}).values())
+
+    def wait_until_read(self):
+        wait_for(lambda: self.read() == len(self.sent), self.folder / "query.log")
+
+
+def wait_for(condition, log, seconds=180):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
+        time.sleep(0.3)
+
+
+@pytest.fixture
+def pipeline(team, topic, produce, broker):
+    """It runs and has read 20 records, out of order and some of them twice."""
+    made = Pipeline(team, topic, produce, broker)
+    made.send([f"city-{n * 7 % 4}" for n in range(18)] + ["city-1", "city-1"])
+    made.shell("start")
+    # What runs is stored: the checkpoint alone tells too little for a verdict.
+    team.run("capture", "jobs:counts", "--pipeline", "counts")
+    made.wait_until_read()
+    yield made
+    made.shell("stop")
+
+
+def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
+    # A version that the verdict refuses: nothing runs, and the reason has its code.
+    before = read_checkpoint(str(pipeline.checkpoint))
+    _, refused = pipeline.upgrade("jobs:more", code=3)
+    assert not refused["steps"] and "the gate is closed" in refused["refusals"][0]
+    assert "headgate plan from-scratch" in " ".join(refused["refusals"])
+    assert read_checkpoint(str(pipeline.checkpoint)).head == before.head
+    assert pipeline.shell("status").returncode == 0
+
+    file, plan = pipeline.upgrade(pipeline.capture("only_known"), function="only_known")
+    assert plan["appliable"], plan["refusals"]
+    assert [s["action"] for s in plan["steps"]] == [
+        "stop_pipeline",
+        "gate_version",
+        "keep_checkpoint",
+        "deploy_version",
+        "start_version",
+        "prove_version",
+    ]
+    process = pipeline.team.popen("apply", str(file), "--format", "json")
+    while process.poll() is None:
+        # A producer keeps writing: the first batch of the new version has something to take.
+        pipeline.send(["city-2", "city-9"])
+        time.sleep(1)
+    out, err = process.communicate()
+    assert process.returncode == 0, f"{out}\n{err}\n{pipeline.team.worker_log()}"
+    done = json.loads(out)
+    pipeline.wait_until_read()
+    assert pipeline.results("counts", "only_known") == Counter(pipeline.sent)
+    kept = tree_hash(pipeline.folder / f".checkpoint.before-{done['run']}")
+
+    undone = pipeline.team.run("undo", done["run"])
+    assert undone["state"] == "done", undone
+    notes = pipeline.team.run("runs", undone["run"])["progress"]
+    assert any(kept[:12] in note["message"] for note in notes)
+    assert read_checkpoint(str(pipeline.checkpoint)).query_id == before.query_id
+    pipeline.send(["city-0"])
+    pipeline.wait_until_read()
+    # What the old code wrote is what it had written without any upgrade.
+    assert pipeline.results("counts") == Counter(pipeline.sent)
+    assert (pipeline.folder / "current").read_text().strip() == "counts"
+
+
+def test_what_spark_refuses_is_taken_back_by_itself(pipeline):
+    version = pipeline.capture("more")
+    file, plan = pipeline.upgrade(version, "--fail-on", "none", function="more")
+    assert plan["appliable"] and plan["impact"]["verdict"] == "refuses"
+    pipeline.send(["city-3"])
+    pipeline.wait_until_read()
+    process = pipeline.team.popen("apply", str(file), "--format", "json")
+    sent = False
+    while process.poll() is None:
+        if not sent and (pipeline.folder / "current").read_text() == "more":
+            # It must come to its first batch: only there Spark looks at the state.
+            pipeline.send(["city-5"] * 3)
+            sent = True
+        time.sleep(0.2)
+    out, err = process.communicate()
+    assert process.returncode == 3, f"{out}\n{err}\n{pipeline.team.worker_log()}"
+    said = json.loads(out)
+    assert said["state"] == "refused" and "ended before its first batch" in said["error"]
+    assert {s["state"] for s in said["steps"]} <= {"undone", "skipped", "failed"}
+    pipeline.wait_until_read()
+    assert pipeline.results("counts") == Counter(pipeline.sent)
+    assert {line["version"] for line in pipeline.out()} == {"counts"}
+
+
+def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
+    pipeline.shell("stop")
+    pipeline.produce(pipeline.other, ["x", "y", "z"])
+    (pipeline.folder / "current").write_text("elsewhere")
+    pipeline.shell("start")
+    log = pipeline.folder / "query.log"
+    wait_for(lambda: pipeline.shell("status").returncode == 3, log)
+    assert "KAFKA_DATA_LOSS" in log.read_text()
+    # The old version can't start either: its next batch is the other topic's.
+    (pipeline.folder / "current").write_text("counts")
+    pipeline.shell("start")
+    wait_for(lambda: pipeline.shell("status").returncode == 3, log)
+    broken = tree_hash(pipeline.checkpoint)
+
+    file, plan = pipeline.team.plan("counts", scenario="repair")
+    assert plan["appliable"], plan["refusals"]
+    assert [s["action"] for s in plan["steps"]] == [
+        "stop_pipeline",
+        "repair_copy",
+        "prove_repair",
+        "put_repaired_in_place",
+        "start_pipeline",
+    ]
+    assert f"does not read {pipeline.topic} any more" in plan["impact"]["flaws"][0]
+    done = pipeline.team.run("apply", str(file))
+    assert done["state"] == "done"
+    detail = pipeline.team.run("runs", done["run"])
+    assert any("Spark resumed there" in note["message"] for note in detail["progress"])
+    pipeline.send(["city-0", "city-7"])
+    pipeline.wait_until_read()
+    assert pipeline.results("counts") == Counter(pipeline.sent)
+    assert tree_hash(pipeline.folder / f".checkpoint.broken-{done['run']}") == broken
+
+    pipeline.team.run("undo", done["run"])
+    assert tree_hash(pipeline.checkpoint) == broken

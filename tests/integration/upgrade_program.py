@@ -1,0 +1,26 @@
+"""The driver of a query whose code can be another one at its next start: `current` names it."""
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headgate.local.jars import spark_jars
+
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+import jobs  # noqa: E402
+
+spark = (
+    SparkSession.builder.master("local[1]")
+    .config("spark.jars", ",".join(map(str, spark_jars())))
+    .config("spark.driver.memory", "512m")
+    .config("spark.driver.host", "127.0.0.1")
+    .config("spark.driver.bindAddress", "127.0.0.1")
+    .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.ui.enabled", "false")
+    .getOrCreate()
+)
+query = getattr(jobs, (folder / "current").read_text().strip())(spark).start()
+query.awaitTermination()
