@@ -135,9 +135,9 @@ def test_an_undo_is_refused_while_somebody_is_in_the_group(team, groups, billing
         member.close()
 
 
-def test_a_kafka_streams_application_is_refused_for_now(team, unique):
+def test_a_kafka_streams_application_that_is_not_there_is_refused(team, unique):
     team.register(
         f'[[pipeline]]\nname = "x"\nengine = "kafka-streams"\ngroup = "{unique("app")}"\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "internal topics" in plan["refusals"][0]
+    assert "there is no group" in plan["refusals"][0]

@@ -225,10 +225,3 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
 def test_wrong_points_get_one_sentence(options, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         plan(**options)
-
-
-def test_engines_that_are_not_served_yet_get_the_reason():
-    for engine in (Engine.SPARK, Engine.KAFKA_STREAMS):
-        refused = plan(PaperWorld(engine=engine), to_earliest=True)
-        assert not refused.appliable
-        assert "this release" in refused.refusals[0]
