@@ -46,7 +46,7 @@ def read_rewind(folder: Path, batch: int) -> Rewind:
         files=len(files),
         size=sum(p.stat().st_size for p in files),
         stores=len(stores),
-        strangers=tuple(sorted(set(_strangers(folder)))),
+        strangers=tuple(sorted(set(strangers(folder)))),
     )
 
 
@@ -178,14 +178,17 @@ def _is_there(address: str) -> bool:
     return Path(unquote(parts.path)).exists()
 
 
-def _strangers(folder: Path) -> Iterator[str]:
-    own = str(folder)
+def strangers(folder: Path) -> Iterator[str]:
+    """Yield other checkpoints on this machine that the state's metadata names schema files in.
+
+    An address that is nowhere here is how the query's own machine sees the folder: it is right.
+    """
     for file in folder.glob("state/*/_metadata/v2/*"):
         if file.name.isdigit():
             for place, _ in _SCHEMA_FILE.findall(file.read_bytes()):
-                path = unquote(urlsplit(place.decode(errors="replace")).path)
-                if Path(path) != Path(own):
-                    yield path
+                path = Path(urlsplit(place.decode(errors="replace")).path)
+                if path.is_dir() and path.resolve() != folder.resolve():
+                    yield str(path)
 
 
 def _numbered(folder: Path) -> list[Path]:

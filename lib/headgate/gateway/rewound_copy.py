@@ -19,6 +19,7 @@ from headgate.errors import StepError
 from headgate.gateway.checkpoint_batches import LOGS, file_source_offsets
 from headgate.gateway.checkpoint_copy import point_to
 from headgate.gateway.checkpoints import check_room, is_state_data, remove_tree, sync_tree
+from headgate.gateway.rewind_facts import strangers
 from headgate.parse.spark.required_state import version_of
 from headgate.parse.spark.source_log import cut_entries
 
@@ -63,7 +64,8 @@ def copy_to_batch(
         _copy_folder(work, Path())
         for name, last in work.logs.items():
             _cut_source_log(target / "sources" / name, last)
-        point_to(target, str(source))
+        if any(strangers(source)):
+            point_to(target, str(source))
         if query_id is not None:
             _rename_query(target / "metadata", query_id)
         sync_tree(target)

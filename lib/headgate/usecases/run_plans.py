@@ -17,7 +17,6 @@ from headgate.store import Store
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.run_records import step_records
 
-
 # The audit's word for snapshots that were removed.
 CLEAN = "clean"
 

@@ -159,8 +159,8 @@ def _risks(asked: Asked, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
     if found.rewind.strangers:
         risks.append(
-            f"the checkpoint is a copy: its state's metadata names schema files in"
-            f" {found.rewind.strangers[0]}; in its place it will name its own"
+            f"{found.checkpoint.location} is a copy: its state's metadata names the schema files of"
+            f" {found.rewind.strangers[0]}; from now on it names its own"
         )
     if asked.pipeline.commands.status is None:
         risks.append(
