@@ -20,6 +20,7 @@ from headgate.model.version import (
     Version,
     Window,
 )
+from headgate.parse.spark.source_log import cut_entries
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.undo import Past, build_undo
@@ -223,6 +224,30 @@ def test_a_new_checkpoint_is_carried_over_again(query):
     (lab.folder / "running").unlink()
     run(lab, plan(lab))
     assert new_sources(ck) == {"0": KAFKA, "1": ["a", "b", "c"]}
+
+
+def test_a_rewind_of_it_keeps_the_files_that_were_read_before(query):
+    """Its entry 0 goes into a compacted entry that is taken apart again."""
+    lab = query()
+    run(lab, plan(lab))
+    folder = lab.folder / "ck" / "sources" / "1"
+    before = (folder / "0").read_text().split("\n")[1:]
+    log(folder, "9.compact", *before, *(seen(f"n{n}", n) for n in range(1, 10)))
+    (folder / "0").unlink()
+    cut = cut_entries({f.name: f.read_bytes() for f in folder.iterdir()}, 1)
+    assert cut["0"].decode().split("\n")[1:] == before
+    assert set(cut) == {"0", "1"}
+
+
+def test_a_rehearsal_needs_a_function(query):
+    lab = query()
+    (refusal,) = plan(lab, rehearse=True).refusals
+    assert "names no `entry_point`" in refusal
+    (pipeline,) = lab.registry.pipelines
+    lab.registry = replace(lab.registry, pipelines=(replace(pipeline, entry_point="a:b"),))
+    actions = [s.action for s in plan(lab, rehearse=True).steps]
+    assert actions.index("make_checkpoint") + 1 == actions.index("rehearse_beginning")
+    assert actions.index("rehearse_beginning") + 1 == actions.index("place_checkpoint")
 
 
 def test_to_another_location_the_old_one_stays(query):

@@ -17,12 +17,8 @@ from typing import Any
 from headgate.errors import EvidenceError, StepError
 from headgate.gateway.checkpoints import make_like, remove_tree, sync
 from headgate.parse.spark.offset_log import OffsetLog, offset_json, read_offsets, versioned
+from headgate.parse.spark.source_log import READ_BEFORE
 from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
-
-# A new query asks its file source for the entries 0 to its own newest one, and leaves out lines of
-# another batch than the entry's; but on a start it knows the files of all lines. So this number,
-# which no query ever reaches, makes a file known and never given.
-READ_BEFORE = 10**12 - 1
 
 
 def read_position(folder: Path) -> QueryPosition | None:

@@ -19,6 +19,7 @@ from headgate.plan.steps import (
     MakeCheckpoint,
     OfferCheckpoint,
     PlaceCheckpoint,
+    RehearseBeginning,
     SnapshotCheckpoint,
 )
 from headgate.plan.steps.process import start_or_ask
@@ -35,6 +36,7 @@ class Wish:
 
     `to` is a place for the new checkpoint, None: that of the old one. `new_output` says that the
     new version writes somewhere else. `before` are steps between the stop and the new checkpoint.
+    `rehearse` has the registered function started on a copy before anything is replaced.
     """
 
     target: Target
@@ -42,6 +44,7 @@ class Wish:
     only: Mapping[str, list[int]] = field(default_factory=dict)
     to: str | None = None
     new_output: bool = False
+    rehearse: bool = False
     before: tuple[Step, ...] = ()
     refusals: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
@@ -103,10 +106,16 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
         "checkpoint": make.checkpoint,
         "query_id": make.query_id,
     }
+    rehearsal: tuple[Step, ...] = ()
+    if wish.rehearse and (function := asked.pipeline.entry_point):
+        rehearsal = (
+            RehearseBeginning(pipeline=make.pipeline, place=make.place, entry_point=function),
+        )
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
         snapshot = SnapshotCheckpoint(**what)
-        return (stop, *wish.before, snapshot, make, PlaceCheckpoint(**what), start)
+        place = PlaceCheckpoint(**what)
+        return (stop, *wish.before, snapshot, make, *rehearsal, place, start)
     offer = OfferCheckpoint(pipeline=make.pipeline, place=make.place)
     ask = AskPerson(
         pipeline=make.pipeline,
@@ -115,7 +124,7 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
         has_status=stop.has_status,
         checkpoint=make.place,
     )
-    return (stop, *wish.before, make, offer, ask)
+    return (stop, *wish.before, make, *rehearsal, offer, ask)
 
 
 def _refusals(
@@ -131,6 +140,8 @@ def _refusals(
     refusals += common.topic_refusals(set(names), topics)
     if wish.to is None and found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")
+    if wish.rehearse and asked.pipeline.entry_point is None:
+        refusals.append("headgate.toml names no `entry_point` of it that could be rehearsed")
     if wish.to is not None:
         refusals += _bad_place(wish.to, found.location, asked.world)
     sink = asked.version.sink if asked.version else None

@@ -33,6 +33,7 @@ def build(asked: Asked) -> Plan:
         before=_export(asked, checkpoint, folder),
         takes=takes,
         to=asked.options.get("to"),
+        rehearse=asked.options.get("rehearse", False),
         new_output=asked.options.get("new-output", False),
         refusals=(*refusals, *_export_refusals(position, folder)),
         risks=(*risks, *_export_risks(folder)),
@@ -86,6 +87,13 @@ OPTIONS = (
         help="By place or name: 0=1, orders=0, 0=0,1 (both become one), 2=new; again for more.",
         kind=Kind.MANY,
         metavar="NEW=OLD",
+    ),
+    Option(
+        name="rehearse",
+        ask="Shall the new version be rehearsed there first?",
+        help="Start the registered entry point on a copy of the new checkpoint, for one batch whose"
+        " output goes nowhere; refused unless Spark gets through it.",
+        kind=Kind.FLAG,
     ),
     Option(
         name="export-state",

@@ -30,6 +30,7 @@ from headgate.plan.steps.new_checkpoint import (
     WithdrawCheckpoint,
 )
 from headgate.plan.steps.offsets import RecordOffsets, ResetOffsets, RestoreOffsets
+from headgate.plan.steps.park_unread import ParkUnread
 from headgate.plan.steps.parked import DropParking, ParkRecords
 from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
@@ -70,6 +71,7 @@ __all__ = [
     "MakeTopics",
     "OfferCheckpoint",
     "ParkRecords",
+    "ParkUnread",
     "PlaceCheckpoint",
     "PutBack",
     "PutCheckpoint",
@@ -142,6 +144,7 @@ STEPS: tuple[type[Step], ...] = (
     EmptyTopics,
     RefillTopics,
     ConfigureTopics,
+    ParkUnread,
     RemoveMembers,
     AwaitTransactions,
     ClearLocalState,

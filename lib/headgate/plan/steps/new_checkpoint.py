@@ -18,6 +18,7 @@ from headgate.plan.world import Effects, World
 
 DRAFT = "new"
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeCheckpoint(StepBase):
     """Build the new checkpoint beside its place; where it begins is found after the stop.
@@ -100,6 +101,40 @@ class MakeCheckpoint(StepBase):
 
 def _beginnings(was: Was) -> tuple[Beginning, ...]:
     return tuple(read_beginning(one) for one in was["beginnings"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearseBeginning(StepBase):
+    """Let Spark start the registered function on a copy of the new checkpoint, for one batch."""
+
+    action: ClassVar[str] = "rehearse_beginning"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    place: str
+    entry_point: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must do a batch"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where another function is registered by now."""
+        registered = world.registered(self.pipeline)
+        if registered is None or registered.entry_point != self.entry_point:
+            raise RefusedError(f"the entry point of {self.pipeline} is another one now: plan again")
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
+        effects.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
+        proof = effects.rehearse(beside(self.place, DRAFT, effects.run), self.entry_point)
+        if proof.outcome != "resumes":
+            why = ": ".join(filter(None, (proof.error_class, proof.message)))
+            raise RefusedError(f"{self.entry_point} does not begin there: {why}")
+        effects.note(f"Spark began there and took {proof.rows_in or 0} rows")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The rehearsal was the proof."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
