@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import NewTopic
 
 from headgate.gateway.checkpoints import tree_hash
 from headgate.model.registry import Commands, Pipeline, Registry
@@ -36,12 +37,12 @@ def values(messages):
 
 
 @pytest.fixture
-def application(lab, broker, topic, produce, unique):
+def application(lab, broker, kafka_admin, topic, produce, unique):
     """An application with a changelog that is proven, one of a neighbour, and a committed input."""
     here, app = lab(), unique("app")
     orders = topic("orders", partitions=2)
-    mine = make(broker, f"{app}-store-changelog", {"cleanup.policy": "compact"})
-    other = make(broker, f"{app}-v2-store-changelog", {})
+    mine = make(kafka_admin, f"{app}-store-changelog", {"cleanup.policy": "compact"})
+    other = make(kafka_admin, f"{app}-v2-store-changelog", {})
     produce(mine, [("a", "1"), ("b", "2"), ("a", None)])
     commit(broker, app, TopicPartition(orders, 0, 0), TopicPartition(orders, 1, 0, metadata="m"))
     pipelines = (
@@ -52,11 +53,9 @@ def application(lab, broker, topic, produce, unique):
     return here, app, mine, other, orders
 
 
-def make(broker, name, config):
-    from confluent_kafka.admin import AdminClient, NewTopic
-
+def make(admin, name, config):
     new = NewTopic(name, num_partitions=1, replication_factor=1, config=config)
-    AdminClient({"bootstrap.servers": broker}).create_topics([new])[name].result(20)
+    admin.create_topics([new])[name].result(20)
     return name
 
 

@@ -18,7 +18,8 @@ class TopicWorld(KafkaWorld):
 
     def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
         """Return the shapes of those of the topics that exist."""
-        return changes.read_shapes(self.kafka, names)
+        wanted = list(names)
+        return changes.read_shapes(self.kafka, wanted) if wanted else {}
 
     def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
@@ -32,13 +33,16 @@ class TopicWorld(KafkaWorld):
 
     def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the topics on which a transaction is open."""
-        return changes.topics_in_transaction(self.kafka, self.topics(names))
+        topics = self.topics(names)
+        return changes.topics_in_transaction(self.kafka, topics) if topics else ()
 
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
         """Return each topic's size on disk (one replica), None where that can't be told."""
         wanted = list(names)
+        if not wanted:
+            return {}
         try:
-            sizes = self.kafka.java.log_sizes() if self.kafka.java and wanted else None
+            sizes = self.kafka.java.log_sizes() if self.kafka.java else None
         except HeadgateError:
             sizes = None
         if sizes is None:

@@ -11,7 +11,7 @@ from headgate.plan.execute import Record
 from headgate.plan.plan import UNDO, Plan
 from headgate.plan.scenarios.common import topic_facts
 from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import RestoreCheckpoint, RestoreOffsets, RestoreTopics
+from headgate.plan.steps import RestoreCheckpoint, RestoreGroup, RestoreOffsets, RestoreTopics
 from headgate.plan.steps.offsets import committed, replace_was
 from headgate.plan.steps.process import StopPipeline, rebind
 from headgate.plan.world import World
@@ -67,7 +67,8 @@ def _stop_first(steps: list[Step], commands: Commands) -> list[tuple[None, Step]
     it since.
     """
     for step in steps:
-        if isinstance(step, StopPipeline):
+        # Of a group that the run deleted nothing can be proven but that it is gone.
+        if isinstance(step, StopPipeline | RestoreGroup):
             break
         if isinstance(step, RestoreCheckpoint | RestoreTopics) and step.pipeline is not None:
             stop = StopPipeline(

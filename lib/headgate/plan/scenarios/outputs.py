@@ -130,7 +130,8 @@ def _emptying(
         sizes = sizes_of(asked.world, found.topics)
         steps.append(ParkRecords(topics=shapes, pipeline=pipeline, sizes=sizes))
     if shapes:
-        steps.append(EmptyTopics(topics=shapes, pipeline=pipeline, parked=parked))
+        group = asked.pipeline.group
+        steps.append(EmptyTopics(topics=shapes, pipeline=pipeline, group=group, parked=parked))
     if found.folder:
         location = plan.preconditions.get("checkpoint", {}).get("location")
         steps.append(
@@ -205,6 +206,8 @@ def _refusals(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[st
 
 
 def _reader_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
+    if not found.topics:
+        return
     for name, groups in sorted(asked.world.topic_readers(found.topics).items()):
         readers = sorted(g for g in groups if g != asked.pipeline.group)
         if readers and how is How.KEEP:

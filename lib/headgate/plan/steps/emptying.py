@@ -29,6 +29,7 @@ class EmptyTopics(StepBase):
     symbol: ClassVar[str] = "-"
     topics: dict[str, dict[str, Any]]
     pipeline: str | None = None
+    group: str | None = None
     parked: bool = False
 
     @property
@@ -42,8 +43,7 @@ class EmptyTopics(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or a topic is not the planned one."""
-        if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+        prove_stopped(world, self.pipeline, group=self.group)
         check_topics(world, self.topics)
 
     def bind(self, effects: Effects) -> Was:
@@ -81,7 +81,7 @@ class EmptyTopics(StepBase):
             return ()
         return (
             ConfigureTopics(configs={n: filling(was["configs"][n]) for n in parking}),
-            RefillTopics(parking=parking, pipeline=self.pipeline),
+            RefillTopics(parking=parking, pipeline=self.pipeline, group=self.group),
             ConfigureTopics(configs={n: was["configs"][n] for n in parking}),
         )
 

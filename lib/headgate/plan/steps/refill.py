@@ -27,6 +27,7 @@ class RefillTopics(StepBase):
     undoable: ClassVar[bool] = False
     parking: dict[str, str]
     pipeline: str | None = None
+    group: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -59,8 +60,7 @@ class RefillTopics(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or something is missing."""
-        if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+        prove_stopped(world, self.pipeline, group=self.group)
         wanted = {*self.parking, *self.parking.values()}
         if gone := wanted - world.shapes(wanted).keys():
             raise RefusedError(f"topic {named(gone)} does not exist: nothing can be put back")

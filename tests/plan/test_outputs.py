@@ -1,0 +1,185 @@
+"""What becomes of outputs when a pipeline begins from scratch: kept, emptied, new ones."""
+
+from dataclasses import replace
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.version import Engine, Sink, Source, Version
+from headgate.plan.build import build_plan
+from headgate.plan.scenarios.outputs import local
+from headgate.plan.steps.offsets import committed
+from headgate.plan.undo import Past, build_undo
+from headgate.usecases.run_records import step_records
+
+
+def undo(here, run, plan):
+    records = step_records(here.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    made = build_undo(past, here.effects())
+    assert made.appliable, made.refusals
+    here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
+    return made
+
+
+def commit(broker, group, *offsets):
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.commit(offsets=list(offsets), asynchronous=False)
+    consumer.close()
+
+
+@pytest.fixture
+def billing(lab, broker, topic, produce, unique):
+    """A group that read ten orders and wrote ten bills, which an audit has read four of."""
+    here, group, audit = lab(), unique("billing"), unique("audit")
+    orders, bills = topic("orders"), topic("bills", config={"retention.ms": "-1"})
+    produce(orders, [(f"k{n}", f"order-{n}") for n in range(10)])
+    produce(bills, [(f"k{n}", f"bill-{n}") for n in range(10)])
+    commit(broker, group, TopicPartition(orders, 0, 10))
+    commit(broker, audit, TopicPartition(bills, 0, 4))
+    pipeline = Pipeline(name="q", engine=Engine.CONSUMER_GROUP, group=group)
+    here.registry = Registry(
+        path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
+    )
+    return here, group, orders, bills, audit
+
+
+def plan_of(here, version=None, **options):
+    options = {name.replace("_", "-"): value for name, value in options.items()}
+    return build_plan("from-scratch", "q", here.effects(), options, version=version)
+
+
+@pytest.mark.kafka
+def test_emptied_and_parked_outputs_come_back_in_place_of_what_was_written_since(
+    billing, consume, produce
+):
+    here, group, orders, bills, audit = billing
+    before = [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)]
+    at = committed(here.effects(), group)
+    plan = plan_of(here, outputs="empty", output_topics=bills, park_outputs=True)
+    assert plan.appliable, plan.refusals
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "record_offsets",
+        "reset_offsets",
+        "park_records",
+        "empty_topics",
+    ]
+    assert plan.impact["outputs"] == {bills: 10}
+    assert any(f"{bills} is read by {audit}" in risk for risk in plan.risks)
+    assert plan.steps[3].sizes[bills]["bytes"] > 0
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert here.effects().topics([bills])[bills].records == 0
+    assert committed(here.effects(), group)[orders, 0].offset == 0
+
+    produce(bills, ["new-1", "new-2"])
+    made = undo(here, run, plan)
+    assert f"{bills} holds 2 record(s) that were written since: they are deleted" in made.risks
+    assert [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)] == before
+    assert here.effects().topics([bills])[bills].records == 10
+    assert committed(here.effects(), group) == at
+    assert here.effects().shapes([bills])[bills].configs == {"retention.ms": "-1"}
+
+
+@pytest.mark.kafka
+def test_outputs_that_nothing_parks_are_gone_and_the_plan_says_so(billing):
+    here, _, _, bills, _ = billing
+    plan = plan_of(here, outputs="empty", output_topics=bills)
+    assert not plan.steps[-1].undoable
+    assert any("gone for good" in risk for risk in plan.risks)
+
+
+@pytest.mark.kafka
+def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
+    here, _, _, bills, _ = billing
+    plan = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
+    assert [s.action for s in plan.steps][-2:] == ["make_topics", "ask_person"]
+    assert f"{bills}-2 in place of {bills}" in plan.steps[-1].describe()
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    shapes = here.effects().shapes([bills, f"{bills}-2"])
+    assert shapes[f"{bills}-2"].configs == shapes[bills].configs
+    assert here.effects().topics([bills])[bills].records == 10
+    again = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
+    assert f"there is a topic {bills}-2 already" in again.refusals
+    undo(here, run, plan)
+    assert len(here.effects().shapes([bills, f"{bills}-2"])) == 2
+
+
+@pytest.mark.kafka
+def test_what_must_not_be_emptied_is_refused(billing, topic):
+    here, _, orders, _, _ = billing
+    table = topic("table", config={"cleanup.policy": "compact"})
+    refused = {
+        "": "is not known: name its topics",
+        orders: f"{orders} is an input of q, too",
+        table: f"{table} is only compacted",
+        "nowhere": "the output topic nowhere does not exist",
+    }
+    for name, reason in refused.items():
+        plan = plan_of(here, outputs="empty", output_topics=name)
+        assert any(reason in refusal for refusal in plan.refusals), plan.refusals
+
+
+@pytest.mark.kafka
+def test_by_default_outputs_stay_and_their_readers_are_named(billing):
+    here, _, _, bills, audit = billing
+    plan = plan_of(here, output_topics=bills)
+    assert [s.action for s in plan.steps][-1] == "reset_offsets"
+    assert f"{bills} is read by {audit}: results reach them a second time" in plan.risks
+
+
+def written(here, engine_format="parquet"):
+    """A version of the lab's query whose sink is a folder with some files."""
+    out = here.folder / "out"
+    (out / "_spark_metadata").mkdir(parents=True)
+    (out / "_spark_metadata" / "4").write_text("v1")
+    (out / "part-0.parquet").write_bytes(b"rows")
+    source = Source(position=0, format="kafka", options={"startingOffsets": "earliest"})
+    sink = Sink(format=engine_format, target=f"file:{out}")
+    return out, Version(engine=Engine.SPARK, sources=(source,), sink=sink)
+
+
+def test_a_folder_of_files_is_set_aside_and_put_back(lab):
+    here = lab()
+    out, version = written(here)
+    old = tree_hash(out)
+    assert any("skips batch numbers" in r for r in plan_of(here, version).risks)
+    plan = plan_of(here, version, outputs="empty")
+    assert plan.appliable, plan.refusals
+    assert not any("skips batch numbers" in risk for risk in plan.risks)
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert not out.exists() and (here.folder / "running").exists()
+    out.mkdir()
+    (out / "part-1.parquet").write_bytes(b"new rows")
+    undo(here, run, plan)
+    assert tree_hash(out) == old
+    assert [p.name for p in here.folder.glob(".out.since-*/*")] == ["part-1.parquet"]
+
+
+def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
+    here = lab()
+    _, version = written(here)
+    remote = replace(version, sink=replace(version.sink, target="s3a://bucket/out"))
+    (reason,) = plan_of(here, remote, outputs="empty").refusals
+    assert "s3a://bucket/out is not on a local file system" in reason
+    new = plan_of(here, version, outputs="new")
+    assert "another folder than" in new.steps[-1].describe()
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("/a/b", "/a/b"),
+        ("file:/a/b", "/a/b"),
+        ("file:///a/b%20c", "/a/b c"),
+        ("s3a://b/c", None),
+        ("out", None),
+    ],
+)
+def test_where_a_folder_is(given, path):
+    assert local(given) == path
