@@ -6,8 +6,8 @@
 Both read their topics and append to OUT, one JSON line each: `{"starts": pid, "at": {part: offset},
 "query": id}` once at the start, `{"part", "offset"}` for each record, `{"commits": {part: offset}}`
 after each commit. A `query` keeps its position as Spark does: a batch is written to `offsets`, then
-read, then written to `commits`; one without a commit is read again under its number. SIGTERM ends
-both.
+read, then written to `commits`; one without a commit is read again under its number. Its first
+batch begins at the source's own first offsets, where there are some. SIGTERM ends both.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _query(given: argparse.Namespace) -> None:
     if not metadata.exists():
         _write(metadata, json.dumps({"id": str(uuid.uuid4())}))
     done = _newest(checkpoint / "commits")
-    at = _logged(checkpoint, done) or _begins(consumer, given.topics)
+    at = _logged(checkpoint, done) or _first(checkpoint) or _begins(consumer, given.topics)
     shown = {f"{t}-{p}": o for t, parts in at.items() for p, o in parts.items()}
     out.add(starts=os.getpid(), query=json.loads(metadata.read_text())["id"], at=shown)
     batch = done + 1
@@ -143,6 +143,12 @@ def _log_batch(path: Path, to: dict[str, dict[str, int]]) -> None:
 
 def _newest(log: Path) -> int:
     return max((int(p.name) for p in log.iterdir() if p.name.isdigit()), default=-1)
+
+
+def _first(checkpoint: Path) -> dict[str, dict[str, int]] | None:
+    """Return the source's first offsets, which Spark takes where no batch is logged."""
+    path = checkpoint / "sources" / "0" / "0"
+    return json.loads(path.read_text().splitlines()[1]) if path.exists() else None
 
 
 def _logged(checkpoint: Path, batch: int) -> dict[str, dict[str, int]] | None:
