@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 
 from headgate.errors import EvidenceError
 from headgate.model.registry import Pipeline
@@ -16,7 +17,7 @@ from headgate.plan.scenarios import common
 from headgate.plan.step import Step
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.repair import ProveRepair, PutInPlace, RepairCopy
-from headgate.plan.world import Status, World
+from headgate.plan.world import Checkpoint, Status, World
 
 _FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
 
@@ -46,7 +47,10 @@ def build(asked: Asked) -> Plan:
             "flaws": [f"{flaw.code}: {flaw.what}" for flaw in looked.flaws],
             "commands": common.command_facts(pipeline),
         },
-        impact={"flaws": [flaw.what for flaw in looked.flaws]},
+        impact={
+            "flaws": [flaw.what for flaw in looked.flaws],
+            "snapshot": asdict(world.snapshot_size(found.location)),
+        },
         risks=tuple(_risks(pipeline, looked)),
         refusals=tuple(_refusals(pipeline, world, found)),
         resources=(f"checkpoint:{found.location}",),
@@ -56,7 +60,7 @@ def build(asked: Asked) -> Plan:
 def _steps(
     pipeline: Pipeline, world: World, found: CheckpointFiles, looked: Checkup
 ) -> tuple[Step, ...]:
-    watched = found.location if _is_whole(world, found.location) else None
+    watched = found.location if _readable(world, found.location) else None
     stop = common.stop_step(pipeline, checkpoint=watched)
     copy = RepairCopy(pipeline=pipeline.name, checkpoint=found.location, edits=looked.edits)
     proof: tuple[Step, ...] = ()
@@ -67,12 +71,12 @@ def _steps(
     return (stop, copy, *proof, place, start_or_ask(stop))
 
 
-def _is_whole(world: World, location: str) -> bool:
-    """Whether `metadata` is one: without it the logs can't be watched for a running query."""
+def _readable(world: World, location: str) -> Checkpoint | None:
+    """Return the checkpoint; None without a `metadata`: then its logs can't be watched."""
     try:
-        return world.checkpoint(location) is not None
+        return world.checkpoint(location)
     except EvidenceError:
-        return False
+        return None
 
 
 def _reasons(pipeline: Pipeline, looked: Checkup) -> list[str]:
@@ -91,15 +95,14 @@ def _beyond(flaw: Flaw) -> str:
 
 def _refusals(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[str]:
     refusals = common.must_be_stopped(pipeline, world)
-    if not _is_whole(world, found.location) and pipeline.commands.status is None:
+    readable = _readable(world, found.location)
+    if readable is None and pipeline.commands.status is None:
         refusals.append(
             f"{pipeline.name} has no status command, and without `metadata` its logs don't tell"
             " either whether it is stopped: register one"
         )
-        return refusals
-    whole = world.checkpoint(found.location) if _is_whole(world, found.location) else None
-    if whole is not None and whole.fixed:
-        refusals.append(f"{found.location} can't be replaced: {whole.fixed}")
+    if readable is not None and readable.fixed:
+        refusals.append(f"{found.location} can't be replaced: {readable.fixed}")
     return refusals
 
 

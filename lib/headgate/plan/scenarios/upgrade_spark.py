@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from headgate.model.registry import Pipeline
 from headgate.plan.plan import Plan
@@ -35,7 +36,11 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
             "versions": {"before": verdict.before, "after": verdict.after},
             "commands": upgrade_commands(pipeline),
         },
-        impact={"verdict": verdict.outcome, "findings": list(verdict.codes)},
+        impact={
+            "verdict": verdict.outcome,
+            "findings": list(verdict.codes),
+            "snapshot": asdict(world.snapshot_size(found.location)),
+        },
         risks=(*risks_of(verdict), *_risks(pipeline, found)),
         refusals=tuple(refusals),
         resources=(f"checkpoint:{found.location}",),
@@ -107,4 +112,3 @@ def _risks(pipeline: Pipeline, found: Checkpoint) -> Iterator[str]:
         "what the new version writes stays in the sink when it is taken back, and the old one"
         " writes the same batches again"
     )
-    yield f"a copy of the checkpoint stays beside {found.location} until somebody removes it"

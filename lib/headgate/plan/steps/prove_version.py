@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.step import Step, Was
+from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import beside
 from headgate.plan.steps.offsets import committed
-from headgate.plan.steps.process import StartPipeline, StopPipeline, start_or_ask
+from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline, start_or_ask
 from headgate.plan.steps.upgrade import BEFORE
 from headgate.plan.world import Effects, Status
 
@@ -129,7 +129,7 @@ class ProveVersion(StepBase):
             waited += _POLL
 
 
-def start_version(stop: StopPipeline) -> Step:
+def start_version(stop: StopPipeline) -> StartVersion | AskPerson:
     """Return the step that starts the new version, by its command or by a person."""
     step = start_or_ask(stop)
     if not isinstance(step, StartPipeline):
