@@ -20,13 +20,12 @@ def commands(text):
 
 def test_the_kinds_stand_beside_each_other():
     found = commands(
-        '[pipeline.commands]\nstop = { watch = true }\nstart = { ask = "Start it" }\n'
+        '[pipeline.commands]\nstop = { ask = "Stop it" }\nstart = { ask = "Start it" }\n'
         'status = "./status"\nclean = "./clean"\n[pipeline.commands.notify]\n'
         'url = "https://h/x"\nca = "ca.crt"\nbody = "hello"\n'
     )
     assert (found.status, found.clean) == ("./status", "./clean")
-    assert (found.stop, found.start) == ("headgate.watch", "ask a person: Start it")
-    assert found.calls["stop"] == WatchControl()
+    assert (found.stop, found.start) == ("ask a person: Stop it", "ask a person: Start it")
     assert found.calls["start"] == Ask(text="Start it")
     notify = found.calls["notify"]
     assert isinstance(notify, HttpCall)
@@ -34,7 +33,19 @@ def test_the_kinds_stand_beside_each_other():
     assert found.notify.startswith("POST https://h/x (")
 
 
+SPARK = '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "ck"\nwatch = "w"\n'
+
+
+def test_a_driver_is_asked_through_its_watch():
+    text = '[pipeline.commands]\nstop = { watch = true, token = "${TOKEN}" }\n'
+    (pipeline,) = parse(SPARK + text, path="/team/headgate.toml").pipelines
+    assert pipeline.commands.calls["stop"] == WatchControl(token="${TOKEN}")
+    assert pipeline.commands.stop == "headgate.watch, signed"
+
+
 WRONG = [
+    ("[pipeline.commands]\nstop = { watch = true }", 5, "needs `watch`: where the driver listens"),
+    ('[pipeline.commands]\nstop = { watch = true, token = "hunter2" }', 6, "it is a secret"),
     ('[pipeline.commands.stop]\nmethod = "POST"', 5, "needs `url`"),
     ('[pipeline.commands.stop]\nurl = "ftp://h/x"', 6, "expected an address"),
     ('[pipeline.commands.stop]\nurl = "https://u:hunter2@h/x"', 6, "put secrets into `headers`"),

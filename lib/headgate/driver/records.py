@@ -26,6 +26,7 @@ class Kind(StrEnum):
     PROGRESS = "progress"
     IDLE = "idle"
     ALIVE = "alive"
+    CONTROL = "control"
     TERMINATED = "terminated"
     CLOSED = "closed"
 

@@ -41,6 +41,12 @@ class Session(Protocol):
     def facts(self, query: str) -> dict[str, Any] | None:
         """Return sources, sink and logical plan as the session knows them; None where it can't."""
 
+    def in_batch(self, query: str, run: str) -> bool:
+        """Return whether that run of the query is in the middle of a batch."""
+
+    def stop(self, query: str, run: str) -> None:
+        """Stop that run of the query; another run of it is left alone."""
+
     def add(self, listener: Any) -> None:
         """Register a listener."""
 
@@ -80,6 +86,20 @@ class _AnySession:
     def active(self) -> list[Active]:
         """Return the queries that run."""
         return [Active(str(q.id), str(q.runId), q.name) for q in self._spark.streams.active]
+
+    def in_batch(self, query: str, run: str) -> bool:
+        """Return whether that run of the query is in the middle of a batch."""
+        found = self._run(query, run)
+        return found is not None and bool(found.status["isTriggerActive"])
+
+    def stop(self, query: str, run: str) -> None:
+        """Stop that run of the query."""
+        if (found := self._run(query, run)) is not None:
+            found.stop()
+
+    def _run(self, query: str, run: str) -> Any:
+        found = self._spark.streams.get(query)
+        return found if found is not None and str(found.runId) == run else None
 
     def remove(self, listener: Any) -> None:
         """Take a listener off."""

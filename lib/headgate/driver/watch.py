@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.driver.bounded import Bounded
+from headgate.driver.control import Control
+from headgate.driver.inbox import FolderInbox, Inbox, TopicInbox
 from headgate.driver.places import Place
 from headgate.driver.records import Kind, Record
 from headgate.driver.sender import Sender
@@ -20,6 +23,7 @@ from headgate.parse.spark.secrets import mask_text
 
 LOG = logging.getLogger("headgate.watch")
 TOPIC = "kafka:"
+TOKEN = "HEADGATE_WATCH_TOKEN"
 _AT_EXIT = 2.0
 _AT_CLOSE = 6.0
 # Spark tells of an end after `stop()` has returned, on a busy driver seconds later.
@@ -38,6 +42,7 @@ class Watch:
         self._session: Session | None = None
         self._listener: Any = None
         self._sender: Sender | None = None
+        self._control: Control | None = None
         self._said: set[str] = set()
         self._running: set[str] = set()
 
@@ -47,6 +52,9 @@ class Watch:
         Ends that Spark has yet to tell of queries that were stopped are waited for, 10 s at most.
         """
         _forget(self)
+        control, self._control = self._control, None
+        if control is not None:
+            control.close(seconds / 2)
         session, self._session = self._session, None
         if session is not None:
             self._within(_ENDS, "the ends could not be awaited", self._await_ends, session)
@@ -79,7 +87,14 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _begin(self, session: Session, place: Callable[[], Place], most: int) -> None:
+    def _begin(
+        self,
+        session: Session,
+        place: Callable[[], Place],
+        most: int,
+        inbox: Callable[[], Inbox] | None,
+        token: str | None,
+    ) -> None:
         from headgate.driver.listener import Listener
 
         records = Bounded(most)
@@ -89,6 +104,9 @@ class Watch:
         self._register(session)
         if self.problem is None:
             self._sender.start()
+            if inbox is not None:
+                self._control = Control(session, inbox, records.put, self._trouble, token)
+                self._control.start()
 
     def _register(self, session: Session) -> None:
         """Add the listener, from a daemon thread: what PySpark starts inherits that.
@@ -145,6 +163,8 @@ def watch(
     part_bytes: int = 16 << 20,
     most_bytes: int = 512 << 20,
     every: float = 20.0,
+    control: bool = False,
+    token: str | None = None,
 ) -> Watch:
     """Tell `to` of every query of the session from now on; never raises, never slows a query.
 
@@ -153,6 +173,10 @@ def watch(
     take them: the oldest are dropped, and counted in the next record. A folder keeps at most
     `most_bytes` in parts of `part_bytes`; a store that can't append gets a file `every` so many
     seconds. A second call for the same session and place returns the same watch.
+
+    With `control` Headgate may ask, through the same folder or topic, to stop a query between two
+    batches. Requests must be signed with `token` then, or with HEADGATE_WATCH_TOKEN of the
+    environment; without either whoever may write to the place may ask.
     """
     target = str(to)
     made = Watch(target)
@@ -165,7 +189,9 @@ def watch(
         place = _place(
             target, bootstrap_servers, kafka or {}, made._trouble, part_bytes, most_bytes, every
         )
-        made._begin(session, place, most_waiting)
+        inbox = _inbox(target, bootstrap_servers, kafka or {}) if control else None
+        secret = token or os.environ.get(TOKEN) or None
+        made._begin(session, place, most_waiting, inbox, secret)
     except Exception as error:
         made._fail(_reason(error))
     if made.problem is not None:
@@ -200,6 +226,17 @@ def _place(
     # Absolute now: the program may change its working directory.
     folder = Path(to.removeprefix("file://").removeprefix("file:")).absolute()
     return lambda: Folder(folder, part_bytes=part_bytes, most_bytes=most_bytes)
+
+
+def _inbox(to: str, bootstrap: str | None, kafka: Mapping[str, str]) -> Callable[[], Inbox]:
+    """Return what opens the place of requests; a store that can't be watched cheaply has none."""
+    if to.startswith(TOPIC):
+        servers = bootstrap or kafka.get("bootstrap.servers") or ""
+        return lambda: TopicInbox(to.removeprefix(TOPIC), servers, kafka)
+    if "://" in to and not to.startswith("file:"):
+        raise ValueError(f"control works through a local folder or a topic, not through {to}")
+    folder = Path(to.removeprefix("file://").removeprefix("file:")).absolute()
+    return lambda: FolderInbox(folder)
 
 
 def _forget(watch: Watch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import requests
 from requests.exceptions import RequestException
 
 from headgate.errors import StepError
+from headgate.gateway.secret_values import named_value
 from headgate.gateway.web import LOOPBACK, why
 from headgate.model.calls import HttpCall, Reading, Request
 from headgate.parse.json_path import words_at
@@ -21,7 +21,6 @@ from headgate.parse.spark.secrets import MASK, mask_text
 from headgate.plan.world import Status
 
 _FIELD = re.compile(r"\$\{(?P<variable>[^}]+)\}|\{(?P<blank>found|answer)\}")
-_FILE = "file:"
 _LARGEST = 16 << 20
 _SAID = 200
 # A secret shorter than this would mask ordinary words.
@@ -160,20 +159,9 @@ class HttpCalls:
         name = match["variable"]
         if name in self._given:
             return self._given[name]
-        found = self._secret(name)
+        found = named_value(name, self._folder)
         self._secrets.add(found)
         return found
-
-    def _secret(self, name: str) -> str:
-        if not name.startswith(_FILE):
-            if name not in os.environ:
-                raise StepError(f"the environment variable {name} is not set here")
-            return os.environ[name]
-        path = self._folder / name.removeprefix(_FILE)
-        try:
-            return path.read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise StepError(f"{path} can't be read: {getattr(error, 'strerror', error)}") from None
 
     def _masked(self, text: str) -> str:
         for secret in self._secrets:

@@ -108,9 +108,9 @@ class CommandEffects(CommandWorld):
                 self._http(pipeline, word, call, given)
             case Ask() as person:
                 self._person(word, person)
-            case WatchControl():
-                self._control(pipeline)
-            case None:
+            case WatchControl() as call if registered is not None:
+                self._control(registered, call)
+            case _:
                 self._run_shell(pipeline, word, command, given)
 
     def has_left(self, pipeline: str, word: str) -> bool:
@@ -150,9 +150,9 @@ class CommandEffects(CommandWorld):
             waited, who = waited + _LOOK, self.ask(word, person.text)
         self.note(f"{who} confirmed: {person.text}")
 
-    def _control(self, pipeline: str) -> None:
-        """Ask the watched driver."""
-        raise StepError(f"{pipeline}: its driver can't be asked in this release")
+    def _control(self, pipeline: Pipeline, call: WatchControl) -> None:
+        """Ask the watched driver; see `world_control`."""
+        raise NotImplementedError
 
     def _mark(self, pipeline: str, word: str) -> str:
         return f"{self._run}:{pipeline}:{word}"

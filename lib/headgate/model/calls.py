@@ -104,9 +104,17 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchControl:
-    """The driver stops the query itself, asked through the pipeline's `watch`."""
+    """The driver stops the query itself, asked through the pipeline's `watch`.
 
-    shown: str = "headgate.watch"
+    `token` is a template of what signs the request, None where the driver takes unsigned ones.
+    """
+
+    token: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The command in one line, as plans show it."""
+        return "headgate.watch, signed" if self.token else "headgate.watch"
 
 
 Call: TypeAlias = HttpCall | Ask | WatchControl

@@ -19,9 +19,10 @@ class Commands:
     Each is a shell command, or the line that shows what `calls` has under the same word: an HTTP
     call, a person who is asked, the watched driver. `status` exits 0 while the pipeline runs, 3
     when it does not, 4 while it is paused; anything else is unknown. `clean` removes the local
-    state of all instances of a Kafka Streams application. `fence` keeps an orchestrator from starting the pipeline until `unfence`. `pause`
-    and `resume` leave the processes up. `notify` tells people.
-    `deploy` puts the code of the next version in place, `withdraw` that of the one before it again.
+    state of all instances of a Kafka Streams application. `fence` keeps an orchestrator from
+    starting the pipeline until `unfence`. `pause` and `resume` leave the processes up. `notify`
+    tells people. `deploy` puts the code of the next version in place, `withdraw` that of the one
+    before it again.
     """
 
     stop: str | None = None

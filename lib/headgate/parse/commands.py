@@ -81,9 +81,12 @@ def _ask(table: Table, word: str) -> Ask:
 
 
 def _control(table: Table, word: str) -> WatchControl:
-    if word != "stop" or table.allow("watch").data["watch"] is not True:
+    if word != "stop" or table.allow("watch", "token").data["watch"] is not True:
         table.fail("watch", "`watch = true` is for `stop` alone: a driver can't start itself")
-    return WatchControl()
+    token = table.text("token")
+    if token is not None and not _VARIABLE.fullmatch(token):
+        table.fail("token", "write the token as ${NAME} or ${file:PATH}, it is a secret")
+    return WatchControl(token=token)
 
 
 def _http(table: Table, word: str, folder: PurePath) -> HttpCall:

@@ -13,6 +13,7 @@ from headgate.parse.spark.event_log_events import Reported, decode
 from headgate.parse.spark.event_log_gather import Application, Keep
 from headgate.parse.spark.event_log_runs import RunLog
 from headgate.parse.spark.secrets import mask, mask_text
+from headgate.parse.spark.watch_control import EVENT as REQUEST
 from headgate.parse.spark.watch_lines import WatchLine, decode_line
 
 
@@ -23,7 +24,8 @@ class Life:
     `told_at` is the newest record's, `busy_at` the newest that was more than a sign of life.
     `ended` is the query's own end, `closed` the reason why the watch of it ended without one, and
     `over` says that the query does not run any more then.
-    `driver` is the process: host, pid, begun, boot, space (see `driver.session.this_process`).
+    `answers` are what the driver said to requests, by nonce. `driver` is the process: host, pid,
+    begun, boot, space (see `driver.session.this_process`).
     """
 
     query_id: str
@@ -40,6 +42,7 @@ class Life:
     exception: str | None = None
     error_class: str | None = None
     driver: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
     dropped: int = 0
 
 
@@ -133,6 +136,8 @@ class WatchReader:
                 yield f"{self._path}: {run.life.dropped} records of {name} were lost before writing"
 
     def _take(self, line: WatchLine) -> None:
+        if line.event == REQUEST:
+            return  # Headgate's own word in a topic, none of the driver's.
         run = self._runs.get(line.run)
         if run is None:
             run = self._runs[line.run] = self._new(line)
@@ -156,6 +161,9 @@ class WatchReader:
                 self._progress(run, line)
             case "terminated":
                 log.failed(mask_text(line.exception) if line.exception else None, line.error_class)
+            case "control" if line.nonce is not None:
+                said = ": ".join(filter(None, (line.answer, line.reason)))
+                run.life = replace(run.life, answers={**run.life.answers, line.nonce: said})
             case "closed":
                 reason = line.reason or "the watch ended"
                 run.life = replace(run.life, closed=reason, over=line.over)

@@ -16,7 +16,8 @@ class WatchLine(msgspec.Struct, rename={"run": "runId", "error_class": "errorCla
 
     `at` is when it was told, ISO 8601 in UTC. `dropped` records of the run before this one were
     lost. `batch` and `text` are of a plan, `progress` is Spark's own report. `reason` is why a
-    watch ended before its query told an end, `over` that the query ended with it.
+    watch ended before its query told an end, `over` that the query ended with it. `answer` is what
+    a driver says to the request of that `nonce`.
     """
 
     event: str
@@ -42,6 +43,8 @@ class WatchLine(msgspec.Struct, rename={"run": "runId", "error_class": "errorCla
     exception: str | None = None
     error_class: str | None = None
     reason: str | None = None
+    nonce: str | None = None
+    answer: str | None = None
     over: bool = False
 
 

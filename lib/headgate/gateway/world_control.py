@@ -1,0 +1,133 @@
+"""Ask a watched driver to stop its query, through the folder or the topic that it tells."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headgate.errors import HeadgateError, StepError
+from headgate.gateway.secret_values import named_value
+from headgate.gateway.world_told import TOPIC, ToldWorld, judge_life
+from headgate.model.calls import WatchControl
+from headgate.model.registry import Pipeline
+from headgate.parse.spark.watch import Life
+from headgate.parse.spark.watch_control import FOLDER, STOP, ControlRequest
+from headgate.plan.world import Status
+
+# Until the driver says that it heard; then until the query's end, a long batch included.
+HEAR_SECONDS, END_SECONDS = 30.0, 180.0
+_LOOK = 0.5
+
+
+class ControlEffects(ToldWorld):
+    """The control channel of `headgate.watch`."""
+
+    home: Path
+
+    def note(self, message: str) -> None:
+        """Tell people how the step gets on."""
+        raise NotImplementedError
+
+    def pause(self, seconds: float) -> None:
+        """Wait; see `plan.world.Effects`."""
+        raise NotImplementedError
+
+    def _control(self, pipeline: Pipeline, call: WatchControl) -> None:
+        """Ask the driver to stop the query and wait for its end.
+
+        StepError where no driver hears it, or one refuses. What it says is no proof: that is made
+        afterwards, as for any other command.
+        """
+        life = self._told_life(pipeline)
+        if life is None or judge_life(life, time.time()).status is Status.STOPPED:
+            self.note(f"the watch of {pipeline.name} tells of no query that runs")
+            return
+        request = _request(life, call, Path(self.registry.path or ".").parent)
+        with self._sent(pipeline, request):
+            self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce))
+            self.note("the driver heard it, and stops the query at the end of its batch")
+            self._until(pipeline, life, END_SECONDS, _over)
+
+    def _told_life(self, pipeline: Pipeline) -> Life | None:
+        try:
+            return self.life(pipeline)
+        except HeadgateError as error:
+            raise StepError(f"the watch of {pipeline.name} could not be read: {error}") from None
+
+    def _until(
+        self, pipeline: Pipeline, life: Life, seconds: float, done: Callable[[Life], bool]
+    ) -> None:
+        waited = 0.0
+        while True:
+            now = self._told_life(pipeline)
+            if now is not None and now.run_id == life.run_id and (done(now) or _over(now)):
+                return
+            if waited >= seconds:
+                raise StepError(
+                    f"the driver of {pipeline.name} did not stop its query within {seconds:.0f} s:"
+                    " does it call headgate.watch with control=True?"
+                )
+            self.pause(_LOOK)
+            waited += _LOOK
+
+    @contextmanager
+    def _sent(self, pipeline: Pipeline, request: ControlRequest) -> Iterator[None]:
+        place = pipeline.watch or ""
+        if place.startswith(TOPIC):
+            self._to_topic(place.removeprefix(TOPIC), request)
+            yield
+            return
+        if "://" in place:
+            raise StepError(f"a driver can be asked through a local folder or a topic, not {place}")
+        path = _to_folder(Path(place), request)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _to_topic(self, topic: str, request: ControlRequest) -> None:
+        # Kafka's client is not imported for a folder.
+        from headgate.gateway.watch_requests import send
+
+        send(self.registry, topic, request)
+
+
+def _request(life: Life, call: WatchControl, folder: Path) -> ControlRequest:
+    holds = HEAR_SECONDS + END_SECONDS
+    expires = datetime.fromtimestamp(time.time() + holds, UTC)
+    request = ControlRequest(
+        do=STOP,
+        query=life.query_id,
+        run=life.run_id,
+        nonce=secrets.token_hex(16),
+        expires=expires.isoformat(timespec="seconds"),
+    )
+    return request.signed(named_value(call.token[2:-1], folder)) if call.token else request
+
+
+def _to_folder(folder: Path, request: ControlRequest) -> Path:
+    """Write the request in one step: a driver must not see half of it."""
+    try:
+        (folder / FOLDER).mkdir(exist_ok=True)
+        path = folder / FOLDER / f"{request.nonce}.json"
+        draft = path.with_suffix(".draft")
+        draft.write_bytes(request.line())
+        draft.rename(path)
+    except OSError as error:
+        raise StepError(f"{folder / FOLDER} can't be written: {error.strerror}") from None
+    return path
+
+
+def _heard(life: Life, nonce: str) -> bool:
+    answer = life.answers.get(nonce)
+    if answer is not None and not answer.startswith("stopping"):
+        raise StepError(f"the driver did not stop its query, it answers: {answer}")
+    return answer is not None
+
+
+def _over(life: Life) -> bool:
+    return judge_life(life, time.time()).status is Status.STOPPED

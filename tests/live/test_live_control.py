@@ -1,0 +1,168 @@
+"""Stop a real query through `headgate.watch`: by a folder and by a topic, and never by a forger."""
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+import headgate
+from headgate.errors import StepError
+from headgate.gateway import world_control
+from headgate.gateway.world import LiveEffects
+from headgate.model.calls import WatchControl
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.parse.spark.watch_control import FOLDER, ControlRequest
+from headgate.plan.steps import StopPipeline
+from headgate.plan.world import Status
+
+pytestmark = pytest.mark.spark
+TOKEN = "tok-of-the-tests"
+
+
+@pytest.fixture
+def running(spark, tmp_path):
+    """A query with a batch every half second, from rate to files."""
+    frame = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
+    query = (
+        frame.writeStream.format("parquet")
+        .trigger(processingTime="500 milliseconds")
+        .option("checkpointLocation", str(tmp_path / "ck"))
+        .start(str(tmp_path / "out"))
+    )
+    yield query
+    query.stop()
+
+
+def effects_of(tmp_path, watch, *, bootstrap=None, token=None):
+    commands = Commands(stop="headgate.watch", calls={"stop": WatchControl(token=token)})
+    pipeline = Pipeline(
+        name="q",
+        engine=Engine.SPARK,
+        checkpoint=str(tmp_path / "ck"),
+        watch=watch,
+        commands=commands,
+    )
+    registry = Registry(
+        path=str(tmp_path / "headgate.toml"), bootstrap_servers=bootstrap, pipelines=(pipeline,)
+    )
+    notes = []
+    made = LiveEffects(
+        registry, tmp_path / ".headgate", run="r", pause=time.sleep, note=notes.append
+    )
+    made.notes = notes
+    return made
+
+
+def until(what):
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
+    spark, running, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("T", TOKEN)
+    place = str(tmp_path / "watch")
+    with headgate.watch(spark, place, control=True, token=TOKEN):
+        until(lambda: (running.lastProgress or {}).get("batchId", 0) >= 2)
+        effects = effects_of(tmp_path, place, token="${T}")
+        until(lambda: effects.told("q").status is Status.RUNS)
+        step = StopPipeline(
+            pipeline="q",
+            command="headgate.watch, signed",
+            start=None,
+            has_status=False,
+            checkpoint=str(tmp_path / "ck"),
+        )
+        was = step.bind(effects)
+        assert was == {"running": True}
+        step.apply(effects, was)
+        assert not running.isActive
+        step.verify(effects, was)
+        found = effects.checkpoint(str(tmp_path / "ck"))
+        assert found.last_offset_batch == found.last_commit_batch
+        assert effects.told("q").status is Status.STOPPED
+        assert not list((tmp_path / "watch" / FOLDER).iterdir())
+        effects.command("q", "stop")  # once more: there is nothing to ask
+        assert "tells of no query that runs" in effects.notes[-1]
+    said = "".join(p.read_text() for p in (tmp_path / "watch").glob("*.jsonl"))
+    assert TOKEN not in said
+
+
+def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_path):
+    good = ControlRequest(
+        do="stop",
+        query=str(running.id),
+        run=str(running.runId),
+        nonce="n",
+        expires=(datetime.now(UTC) + timedelta(seconds=60)).isoformat(),
+    )
+    past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
+    later = (datetime.now(UTC) + timedelta(seconds=90)).isoformat()
+    bad = {
+        "unsigned": good,
+        "forged": replace(good, nonce="forged").signed("another"),
+        "expired": replace(good, nonce="expired", expires=past).signed(TOKEN),
+        "forever": replace(good, expires="2999-01-01T00:00:00+00:00", nonce="forever").signed(
+            TOKEN
+        ),
+        "changed": replace(replace(good, nonce="changed").signed(TOKEN), expires=later),
+        "another word": replace(good, do="drop", nonce="another word").signed(TOKEN),
+        "another run": replace(good, run=str(uuid4()), nonce="another run").signed(TOKEN),
+    }
+    folder = tmp_path / "watch" / FOLDER
+    with headgate.watch(spark, tmp_path / "watch", control=True, token=TOKEN):
+        folder.mkdir(parents=True)
+        (folder / "torn.json").write_bytes(good.signed(TOKEN).line()[:-20])
+        for name, request in bad.items():
+            (folder / f"{name}.json").write_bytes(replace(request, nonce=name).line())
+        effects = effects_of(tmp_path, str(tmp_path / "watch"))
+
+        def refused():
+            life = effects.life(effects.registered("q"))
+            return life is not None and len(life.answers) >= 6
+
+        until(refused)
+        answers = effects.life(effects.registered("q")).answers
+        assert answers.keys() == bad.keys() - {"another run"}
+        assert all(answer.startswith("refused") for answer in answers.values())
+        assert "expired" in answers["expired"]
+        assert "holds for longer" in answers["forever"]
+        assert "signature" in answers["changed"]
+        assert running.isActive
+        with pytest.raises(StepError, match="its signature is not of this watch's token"):
+            effects.command("q", "stop")
+        assert running.isActive
+
+
+def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeypatch):
+    monkeypatch.setattr(world_control, "HEAR_SECONDS", 2.0)
+    with headgate.watch(spark, tmp_path / "watch"):
+        effects = effects_of(tmp_path, str(tmp_path / "watch"))
+        until(lambda: effects.told("q").status is Status.RUNS)
+        with pytest.raises(StepError, match="with control=True"):
+            effects.command("q", "stop")
+        assert running.isActive
+
+
+@pytest.mark.kafka
+def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker):
+    kafka = f"kafka:watch-{uuid4().hex[:8]}"
+    with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
+        effects = effects_of(tmp_path, kafka, bootstrap=broker)
+
+        def runs():
+            try:
+                return effects.told("q").status is Status.RUNS
+            except KeyError:
+                return False
+
+        until(runs)
+        effects.command("q", "stop")
+        assert not running.isActive
+        assert effects.told("q").status is Status.STOPPED
