@@ -86,6 +86,9 @@ class PaperCluster:
     def group(self, group_id):
         return self.known.get(group_id, group(group_id, state="dead"))
 
+    def topic_bytes(self, names):
+        return dict.fromkeys(names, 100)
+
     def first_at(self, parts, at):
         return dict.fromkeys(parts, 7)
 
@@ -97,6 +100,10 @@ class PaperCluster:
 
     def registered(self, pipeline):
         return Pipeline(name=APP, engine=Engine.KAFKA_STREAMS, group=APP, commands=self.commands)
+
+
+class PaperRun(PaperCluster):
+    run = "r-1"
 
 
 def version(facts=FACTS):
@@ -158,6 +165,24 @@ def test_a_topic_that_it_writes_and_reads_is_skipped():
     ]
     named = reset(facts=LOOPING, input_topics=["in,loop"])
     assert any("shop writes loop itself" in risk for risk in named.risks)
+
+
+def test_an_undo_brings_back_state_that_was_parked():
+    assert any("gone for good" in risk for risk in scratch().risks)
+    plan = scratch(park_internal=True)
+    assert not any("gone for good" in risk for risk in plan.risks)
+    assert actions(plan)[3:] == [
+        *("park_records", "park_unread", "reset_offsets", "delete_topics", "delete_topics"),
+        "clear_local_state",
+    ]
+    first, second = (s.details() for s in plan.steps if s.action == "delete_topics")
+    assert (list(first["topics"]), first["parked"]) == (["shop-counts-changelog"], True)
+    assert (list(second["topics"]), second["parked"]) == (["shop-g-repartition"], False)
+    unread = next(s for s in plan.steps if s.action == "park_unread")
+    was = unread.bind(PaperRun())
+    assert was["spans"] == [{"topic": "shop-g-repartition", "partition": 0, "begin": 3, "end": 10}]
+    assert [s.action for s in unread.undo(was)] == ["refill_topics", "drop_parking"]
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
 
 def test_without_a_word_on_local_state_it_counts_double():

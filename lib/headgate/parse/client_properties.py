@@ -49,7 +49,8 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, tuple[str, int]]]:
         pending = ""
         key, sign, value = _split(line)
         if not sign:
-            raise ParseError(f"expected KEY=VALUE, found {key!r}", source=source, line=first)
+            # The text may be a part of a secret.
+            raise ParseError("expected KEY=VALUE", source=source, line=first)
         yield key, (_unescaped(value), first)
 
 

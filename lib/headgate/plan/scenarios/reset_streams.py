@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Group, Topic
+from headgate.model.streams import InternalKind, internal_kind
 from headgate.plan.internal_topics import Claim, Internal, Surroundings, judge
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
@@ -21,11 +22,14 @@ from headgate.plan.steps import (
     AwaitTransactions,
     ClearLocalState,
     DeleteTopics,
+    ParkRecords,
+    ParkUnread,
     RecordOffsets,
     RemoveMembers,
     ResetOffsets,
 )
 from headgate.plan.steps.offsets import chosen
+from headgate.plan.steps.parked import sizes_of
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.streams_topology import Topology, topology
@@ -39,7 +43,8 @@ class StreamsWish:
     """What is to be reset. Without a `target` offsets stay as they are.
 
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
-    those. `instances` are hosts whose local state somebody says is cleared.
+    those. With `park` the records of internal topics are kept for an undo. `instances` are hosts
+    whose local state somebody says is cleared.
     """
 
     target: Target | None
@@ -48,6 +53,7 @@ class StreamsWish:
     internal: tuple[str, ...] | None = None
     keep_internal: bool = False
     force: bool = False
+    park: bool = False
     instances: tuple[str, ...] = ()
 
 
@@ -184,9 +190,7 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     steps: list[Step] = [RemoveMembers(**who)] if seen.wish.force else []
     steps += [stop, AwaitTransactions(application=group.id, topics=shapes)]
     steps.append(RecordOffsets(group=group.id))
-    steps += _moves(seen)
-    if shapes:
-        steps.append(DeleteTopics(topics=shapes, pipeline=pipeline.name, **who))
+    steps += [*_parks(seen, shapes), *_moves(seen), *_deletions(seen, shapes)]
     if clears_state(seen):
         steps.append(
             ClearLocalState(
@@ -199,6 +203,41 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     # An application that nothing here starts or stops is nobody's duty to start now.
     has_commands = stop.command is not None or stop.start is not None
     return [*steps, start_or_ask(stop)] if has_commands else steps
+
+
+def _by_kind(
+    shapes: Mapping[str, dict[str, Any]],
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Return changelogs and what is between sub-topologies."""
+    changelogs = {n: s for n, s in shapes.items() if internal_kind(n) is InternalKind.CHANGELOG}
+    return changelogs, {n: s for n, s in shapes.items() if n not in changelogs}
+
+
+def _parks(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
+    changelogs, between = _by_kind(shapes) if seen.wish.park else ({}, {})
+    name, world = seen.asked.pipeline.name, seen.asked.world
+    steps: list[Step] = []
+    if changelogs:
+        sizes = sizes_of(world, world.topics(changelogs))
+        steps.append(ParkRecords(topics=changelogs, pipeline=name, sizes=sizes))
+    if between:
+        steps.append(ParkUnread(topics=between, pipeline=name, group=seen.group.id))
+    return steps
+
+
+def _deletions(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    who: dict[str, Any] = {
+        "pipeline": seen.asked.pipeline.name,
+        "group": seen.group.id,
+        "group_type": seen.group.type.value,
+    }
+    if not shapes:
+        return []
+    if not seen.wish.park:
+        return [DeleteTopics(topics=shapes, **who)]
+    changelogs, between = _by_kind(shapes)
+    steps = [DeleteTopics(topics=changelogs, parked=True, **who)] if changelogs else []
+    return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]
 
 
 def clears_state(seen: Seen) -> bool:

@@ -33,6 +33,13 @@ KEEP_INTERNAL = Option(
     kind=Kind.FLAG,
     engines=_STREAMS,
 )
+PARK = Option(
+    name="park-internal",
+    ask="Keep a copy of the state for an undo?",
+    help="Copy changelogs, and what is on its way, to parking topics: an undo brings it back.",
+    kind=Kind.FLAG,
+    engines=_STREAMS,
+)
 CLEARED = Option(
     name="local-state-cleared",
     ask="On which instances did you clear local state by hand?",
@@ -41,7 +48,7 @@ CLEARED = Option(
     metavar="INSTANCE",
     engines=_STREAMS,
 )
-OPTIONS = (INTERMEDIATE_TOPICS, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED)
+OPTIONS = (INTERMEDIATE_TOPICS, INTERNAL_TOPICS, KEEP_INTERNAL, PARK, CLEARED)
 
 
 def names(options: Mapping[str, Any], option: Option) -> tuple[str, ...]:

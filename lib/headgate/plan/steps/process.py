@@ -10,6 +10,7 @@ from headgate.model.registry import Commands
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.fence import Unfence
+from headgate.plan.steps.local_state import ClearLocalState
 from headgate.plan.stopped import wait_until_stopped
 from headgate.plan.world import Effects, Status, World
 
@@ -304,6 +305,8 @@ def rebind(step: Step, commands: Commands) -> Step:
             return replace(step, command=start, stop=stop, **now)
         case AskPerson():
             return replace(step, stop=stop, **now)
+        case ClearLocalState() if commands.clean is not None:
+            return replace(step, command=commands.clean)
         case Unfence() if commands.unfence is not None:
             return replace(step, command=commands.unfence, fence=commands.fence)
         case _:

@@ -1,0 +1,52 @@
+"""Copy the records of repartition topics that are still on their way through an application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.parked import DropParking, ParkRecords, parking_name
+from headgate.plan.steps.refill import RefillTopics
+from headgate.plan.words import named
+from headgate.plan.world import Effects, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkUnread(ParkRecords):
+    """Copy what a group has not read yet of topics that go.
+
+    What it has read is in its state already: put back, it would count twice. An undo puts the rest
+    back into the topics made anew, whose beginning is then what is read next.
+    """
+
+    action: ClassVar[str] = "park_unread"
+    group: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"copy what {self.group} has not read yet of {named(self.topics)} to parking topics"
+
+    def bind(self, effects: Effects) -> Was:
+        """Find out where the group stands, now that it has stopped."""
+        return {
+            "spans": [asdict(span) for span in self._unread(effects)],
+            "parking": {name: parking_name(effects.run, name) for name in self.topics},
+        }
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put them back, then drop the parking topics."""
+        parking = dict(was["parking"])
+        back = RefillTopics(parking=parking, pipeline=self.pipeline, group=self.group)
+        return (back, DropParking(topics=parking))
+
+    def _unread(self, effects: Effects) -> Iterator[Span]:
+        at = committed(effects, self.group)
+        for name, topic in sorted(effects.topics(self.topics).items()):
+            for part in topic.partitions:
+                begin, end = part.begin or 0, part.end or 0
+                read = at.get((name, part.number))
+                first = min(max(read.offset if read else begin, begin), end)
+                yield Span(topic=name, partition=part.number, begin=first, end=end)
