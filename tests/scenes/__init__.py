@@ -25,6 +25,7 @@ may touch.
 from __future__ import annotations
 
 from scenes.carry_over_spark import CarryOverSpark
+from scenes.from_old_state_spark import FromOldStateSpark
 from scenes.from_point_group import FromPointGroup
 from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
@@ -35,6 +36,7 @@ from scenes.retire_group import RetireGroup
 from scenes.scene import Scene
 
 SCENES: tuple[type[Scene], ...] = (
+    FromOldStateSpark,
     FromPointGroup,
     FromPointSpark,
     CarryOverSpark,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
 from headgate.gateway import sink_logs
@@ -13,6 +14,7 @@ from headgate.gateway.checkpoints import local_path
 from headgate.gateway.rewind_facts import read_rewind
 from headgate.gateway.rewound_copy import copy_to_batch
 from headgate.gateway.spark_state import read_state
+from headgate.model.registry import Registry
 from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
 
 _HIDDEN = ".headgate-"
@@ -22,6 +24,7 @@ class RewindWorld:
     """A checkpoint's batches, and what stands against going back to one."""
 
     home: Path
+    registry: Registry
 
     def place(self, location: str) -> str:
         """Return a location with links and relative parts resolved; a remote one as it is."""
@@ -43,7 +46,12 @@ class RewindWorld:
 
     def sink_log(self, target: str, batch: int) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
-        return sink_logs.read_sink_log(local_path(target), batch)
+        path = local_path(target) if urlsplit(target).scheme else self._folder() / target
+        return sink_logs.read_sink_log(path.resolve(), batch)
+
+    def _folder(self) -> Path:
+        """Return what relative paths are relative to, wherever a command or a worker runs."""
+        return Path(self.registry.path).parent if self.registry.path else Path.cwd()
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of the checkpoint is, and what of it takes room."""

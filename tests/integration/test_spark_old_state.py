@@ -1,0 +1,131 @@
+"""A real query goes back to an older batch, and forward again: no value is lost or doubled."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+QUERY = Path(__file__).parent / "files_query.py"
+# A killed process that nobody has reaped yet runs no more: its state is Z.
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
+
+
+class Writer:
+    """A producer that goes on while the run does: new values, old ones again, out of order."""
+
+    def __init__(self, produce, topic):
+        self._produce, self._topic = produce, topic
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self.written: set[str] = set()
+
+    def send(self, numbers):
+        values = [f"v{n}" for n in numbers]
+        self._produce(self._topic, values + values[::-2])
+        self.written |= set(values)
+
+    def _write(self):
+        number = 1000
+        while not self._end.wait(0.5):
+            self.send([number, 3, number - 1000, 17])
+            number += 1
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._end.set()
+        self._thread.join()
+
+
+@pytest.fixture
+def distinct(team, topic, produce, broker):
+    """A pipeline that runs: it has done six batches of a topic and waits for more."""
+    values, checkpoint, out = topic("values", partitions=2), team.folder / "ck", team.folder / "out"
+    writer = Writer(produce, values)
+    writer.send(range(24))
+    start = (
+        f"nohup {sys.executable} {QUERY} {broker} {values} {checkpoint} {out} > query.log 2>&1 &"
+    )
+    commands = {
+        "start": f"{start} echo $! > query.pid",
+        "stop": f"kill $(cat query.pid); while {RUNS}; do sleep 0.1; done",
+        "status": f"{RUNS} && exit 0 || exit 3",
+    }
+    team.register(
+        '[[pipeline]]\nname = "distinct"\nengine = "spark"\ncheckpoint = "ck"\n'
+        "[pipeline.commands]\n",
+        *(f"{word} = {json.dumps(text)}" for word, text in commands.items()),
+    )
+    subprocess.run(commands["start"], shell=True, cwd=team.folder, check=True)
+    wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
+    yield writer, checkpoint, out
+    subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=False)
+
+
+def visible(out):
+    """Every value in the files that the sink's own log names: what Spark's readers see."""
+    log = out / "_spark_metadata"
+    entries = sorted(log.glob("[0-9]*"), key=lambda p: int(p.name.removesuffix(".compact")))
+    compact = [n for n, p in enumerate(entries) if p.name.endswith(".compact")]
+    try:
+        lines = [
+            t for p in entries[max(compact, default=0) :] for t in p.read_text().split("\n")[1:]
+        ]
+        paths = {json.loads(line)["path"].removeprefix("file://") for line in lines if line}
+        return [
+            json.loads(row)["value"]
+            for p in paths
+            for row in Path(p).read_text().split("\n")
+            if row
+        ]
+    except FileNotFoundError:  # the query compacts its log while it is read
+        return []
+
+
+def in_folder(out):
+    """Every value in every file that is no hidden one: what other readers see."""
+    return [json.loads(row)["value"] for p in out.glob("part-*") for row in p.open()]
+
+
+def wait_for(condition, seconds=150):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+
+
+def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distinct):
+    writer, checkpoint, out = distinct
+    last = read_checkpoint(str(checkpoint)).last_commit_batch
+    with writer:
+        asked = ("--batch", "1", "--sink", "file", "--sink-path", str(out))
+        file, plan = team.plan("distinct", *asked, scenario="from-old-state")
+        assert plan["appliable"], plan["refusals"]
+        assert plan["impact"]["total"] >= 8 * (last - 1)
+        done = team.run("apply", str(file))
+        assert done["state"] == "done"
+        aside = team.folder / f".ck.before-{done['run']}"
+        kept, log = tree_hash(aside), tree_hash(out / f".headgate-before-{done['run']}" / "log")
+        wait_for(lambda: read_checkpoint(str(checkpoint)).last_commit_batch > last + 1)
+    wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
+    # Both ways of reading: a batch that the sink had dropped, or done twice, would show.
+    assert sorted(in_folder(out)) == sorted(writer.written)
+    # What the query has done since did not reach what was put aside, though the files are linked.
+    assert tree_hash(aside) == kept
+
+    undone = team.run("undo", done["run"])
+    assert undone["state"] == "done"
+    notes = [n["message"] for n in team.run("runs", undone["run"])["progress"]]
+    assert any("byte for byte" in note for note in notes)
+    assert not aside.exists() and log
+    wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
+    assert sorted(in_folder(out)) == sorted(writer.written)
