@@ -86,6 +86,9 @@ class PaperCluster:
     def group(self, group_id):
         return self.known.get(group_id, group(group_id, state="dead"))
 
+    def topic_readers(self, names):
+        return {}
+
     def topic_bytes(self, names):
         return dict.fromkeys(names, 100)
 
@@ -194,6 +197,15 @@ def test_without_a_word_on_local_state_it_counts_double():
     world = PaperCluster(names=("in", "out"))
     world.known = {APP: group(**{"in": 4})}
     assert "clear_local_state" not in actions(scratch(world, facts=no_stores))
+
+
+def test_outputs_are_emptied_on_request():
+    plan = scratch(outputs="empty", park_outputs=True)
+    assert plan.refusals == ()
+    assert actions(plan)[-2:] == ["park_records", "empty_topics"]
+    assert list(plan.steps[-1].details()["topics"]) == ["out"]
+    assert not any("out stays" in risk for risk in plan.risks)
+    assert any("out stays" in risk for risk in scratch().risks)
 
 
 def test_without_input_topics_offsets_stay_and_that_is_a_risk():

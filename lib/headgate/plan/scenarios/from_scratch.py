@@ -20,7 +20,9 @@ def build(asked: Asked) -> Plan:
     if asked.pipeline.engine is Engine.SPARK:
         return with_outputs(asked, from_scratch_spark.build(asked))
     if asked.pipeline.engine is Engine.KAFKA_STREAMS:
-        return from_scratch_streams.build(asked)
+        plan = from_scratch_streams.build(asked)
+        # Who reads outputs that stay is named with the other risks of a reset.
+        return with_outputs(asked, plan) if "outputs" in asked.options else plan
     return with_outputs(asked, from_scratch_group.build(asked))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from headgate.model.cluster import Topic
+from headgate.model.streams import StreamsApplication
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked, Kind, Option
@@ -27,7 +28,7 @@ from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.words import named
 
 FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
-_ENGINES = frozenset({Engine.SPARK, Engine.CONSUMER_GROUP})
+_ENGINES = frozenset(Engine)
 
 
 class How(StrEnum):
@@ -115,10 +116,21 @@ def _outputs(asked: Asked) -> Outputs:
     names = {name for name in given if name}
     if not names and sink is not None and sink.format == "kafka":
         names = {t for t in (sink.target, sink.options.get("topic")) if t}
+    if not names and asked.version and asked.version.streams:
+        names = _written(asked.version.streams)
     topics = asked.world.topics(names) if names and asked.world.has_cluster() else {}
     is_files = sink is not None and sink.format in FILE_SINKS
     folder = (sink.target or sink.options.get("path")) if sink is not None and is_files else None
     return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
+
+
+def _written(application: StreamsApplication) -> set[str]:
+    """Return what an application writes for others: no topic of its own that it reads again."""
+    inside = {r.name for r in application.repartitions} | {
+        r.topic for r in application.repartitions
+    }
+    read = {topic for source in application.sources for topic in source.topics}
+    return {sink.topic for sink in application.sinks if sink.topic} - read - inside
 
 
 def _emptying(

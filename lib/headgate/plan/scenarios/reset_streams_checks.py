@@ -175,6 +175,8 @@ def _of_state(seen: Seen) -> Iterator[str]:
 
 
 def _of_outputs(seen: Seen) -> Iterator[str]:
+    if "outputs" in seen.asked.options:
+        return
     for topic in sorted(seen.topology.sinks - seen.topology.loops):
         readers = sorted(
             g.id
