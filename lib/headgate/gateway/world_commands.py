@@ -36,7 +36,7 @@ class CommandWorld:
             # Imported here: most pipelines have shell commands, and `requests` takes a while.
             from headgate.gateway.http_calls import HttpCalls
 
-            return HttpCalls(self._given(registered.name), self._folder).status(call)
+            return HttpCalls(self._given(registered.name), self._beside).status(call)
         given = self._given(registered.name)
         ended = self._shell(command, log="status", seconds=STATUS_SECONDS, given=given)
         return _CODES.get(-1 if ended.code is None else ended.code, Status.UNKNOWN)
@@ -46,7 +46,7 @@ class CommandWorld:
         return self.registry.pipeline(pipeline)
 
     @property
-    def _folder(self) -> Path:
+    def _beside(self) -> Path:
         return Path(self.registry.path).parent if self.registry.path else Path.cwd()
 
     def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
@@ -69,7 +69,7 @@ class CommandWorld:
     ) -> Ended:
         place = self.home / "logs" / f"{log}.log"
         return run_command(
-            command, folder=self._folder, log=place, seconds=seconds, mark=mark, env=given
+            command, folder=self._beside, log=place, seconds=seconds, mark=mark, env=given
         )
 
 
@@ -132,7 +132,7 @@ class CommandEffects(CommandWorld):
         from headgate.gateway.http_calls import HttpCalls
 
         try:
-            said = HttpCalls(given, self._folder).perform(call, self.pause)
+            said = HttpCalls(given, self._beside).perform(call, self.pause)
         except StepError as error:
             raise StepError(f"the {word} call of {pipeline}: {error}") from None
         if said:

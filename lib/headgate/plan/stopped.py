@@ -71,7 +71,7 @@ def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
 
 
 def _watch_logs(effects: Effects, pipeline: str, location: str, *, proven: bool) -> None:
-    """Refuse where a batch comes; where nothing else proves the end, watch for as long as needed."""
+    """Refuse where a batch comes; watch for as long as needed where nothing else proves the end."""
     before = effects.checkpoint(location)
     if before is None:
         return
