@@ -13,6 +13,7 @@ from headgate.gateway.world_groups import GroupEffects, GroupWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
 from headgate.gateway.world_repair import RepairEffects, RepairWorld
 from headgate.gateway.world_rewind import RewindEffects, RewindWorld
+from headgate.gateway.world_schemas import SchemaEffects, SchemaWorld
 from headgate.gateway.world_state import StateEffects
 from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
@@ -31,6 +32,7 @@ class LiveWorld(
     ToldWorld,
     RepairWorld,
     VerdictWorld,
+    SchemaWorld,
 ):
     """Answers from the systems that the registry names; see `plan.world.World`."""
 
@@ -51,6 +53,7 @@ class LiveEffects(
     ControlEffects,
     CommandEffects,
     RepairEffects,
+    SchemaEffects,
 ):
     """What a run's steps may do; see `plan.world.Effects`.
 

@@ -106,6 +106,20 @@ class Proof:
     rows_in: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectVersion:
+    """One version of a schema registry's subject, as it was registered.
+
+    `references` are (name, subject, version) of what the schema refers to.
+    """
+
+    version: int
+    id: int
+    type: str
+    text: str
+    references: tuple[tuple[str, str, int], ...] = ()
+
+
 class World(Protocol):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
 
@@ -131,6 +145,12 @@ class World(Protocol):
 
     def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
         """Return by topic the groups that have members on it (True) or offsets of it (False)."""
+
+    def subjects(self, names: Iterable[str]) -> Mapping[str, tuple[SubjectVersion, ...]]:
+        """Return those subjects of the schema registry that exist, oldest version first.
+
+        Empty where no registry is configured; UnreachableError where it does not answer.
+        """
 
     def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the topics on which a transaction is open: its records can't be read."""
@@ -240,6 +260,12 @@ class Effects(World, Protocol):
 
         RefusedError where another topic has the name now.
         """
+
+    def delete_subject(self, subject: str) -> None:
+        """Delete a subject of the schema registry; fine if it is gone."""
+
+    def register_schema(self, subject: str, version: SubjectVersion) -> int:
+        """Register a schema under a subject, unless it is there; return its id."""
 
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, with its offsets; fine if it is gone."""

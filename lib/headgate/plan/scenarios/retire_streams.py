@@ -18,11 +18,13 @@ from headgate.plan.steps import (
     AwaitTransactions,
     ClearLocalState,
     DeleteGroup,
+    DeleteSubjects,
     DeleteTopics,
     ParkRecords,
     RecordOffsets,
 )
 from headgate.plan.steps.parked import sizes_of
+from headgate.plan.steps.subjects import ids_of
 from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.words import named
 
@@ -39,10 +41,11 @@ def build(asked: Asked) -> Plan:
     seen = look(asked, wish)
     world, pipeline = asked.world, asked.pipeline
     shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
+    subjects = ids_of(world, _subjects(shapes))
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=tuple(_steps(seen, shapes)),
+        steps=tuple(_steps(seen, shapes, subjects)),
         preconditions={
             "cluster_id": world.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
@@ -54,6 +57,7 @@ def build(asked: Asked) -> Plan:
             "total": 0,
             "internal_topics": {n: seen.internals[n].why for n in shapes if n in seen.internals},
             "left_alone": _left(seen),
+            "subjects": sorted(subjects),
         },
         risks=tuple(_risks(seen, shapes)),
         refusals=tuple(dict.fromkeys([*group_refusals(asked, seen.group), *reset_refusals(seen)])),
@@ -62,7 +66,9 @@ def build(asked: Asked) -> Plan:
     )
 
 
-def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> Iterator[Step]:
+def _steps(
+    seen: Seen, shapes: dict[str, dict[str, Any]], subjects: dict[str, list[int]]
+) -> Iterator[Step]:
     pipeline, parked = seen.asked.pipeline, "park" in seen.asked.options and bool(shapes)
     who: dict[str, Any] = {"group": seen.group.id, "group_type": seen.group.type.value}
     yield common.stop_step(pipeline)
@@ -73,6 +79,8 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> Iterator[Step]:
         yield ParkRecords(topics=shapes, pipeline=pipeline.name, sizes=sizes)
     if shapes:
         yield DeleteTopics(topics=shapes, pipeline=pipeline.name, parked=parked, **who)
+    if subjects:
+        yield DeleteSubjects(subjects=subjects)
     if clears_state(seen):
         yield ClearLocalState(
             pipeline=pipeline.name,
@@ -82,6 +90,11 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> Iterator[Step]:
         )
     if seen.group.type in DELETABLE:
         yield DeleteGroup(pipeline=pipeline.name, **who)
+
+
+def _subjects(shapes: dict[str, Any]) -> list[str]:
+    """Return the subjects that are named by the internal topics alone: they go with them."""
+    return [f"{name}-{part}" for name in sorted(shapes) for part in ("key", "value")]
 
 
 def _left(seen: Seen) -> dict[str, str]:
@@ -102,11 +115,6 @@ def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
         )
     elif shapes:
         yield f"the records of {named(shapes)} are gone for good: nothing parks them (--park)"
-    if shapes:
-        yield (
-            f"schemas of {named(shapes)} in a schema registry (subjects that end in -key and"
-            " -value) stay: nothing here removes them"
-        )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
             f"the group {seen.group.id} of type {seen.group.type} stays, with its offsets: Kafka"

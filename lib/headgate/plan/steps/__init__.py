@@ -41,6 +41,7 @@ from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
 from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
 from headgate.plan.steps.skip import StepOver
 from headgate.plan.steps.state import ExportState, RescaleCopy
+from headgate.plan.steps.subjects import DeleteSubjects, RestoreSubjects
 from headgate.plan.steps.topic_record import RecordTopics
 from headgate.plan.steps.topics import DeleteTopics, MakeTopics, RestoreTopics
 from headgate.plan.steps.transactions import AwaitTransactions
@@ -61,6 +62,7 @@ __all__ = [
     "CopyToBatch",
     "CutSinkLog",
     "DeleteGroup",
+    "DeleteSubjects",
     "DeleteTopics",
     "DropDraft",
     "DropParking",
@@ -87,6 +89,7 @@ __all__ = [
     "RestoreGroup",
     "RestoreOffsets",
     "RestoreSinkLog",
+    "RestoreSubjects",
     "RestoreTopics",
     "SetAside",
     "SnapshotCheckpoint",
@@ -136,6 +139,8 @@ STEPS: tuple[type[Step], ...] = (
     StepOver,
     DeleteGroup,
     RestoreGroup,
+    DeleteSubjects,
+    RestoreSubjects,
     SetAside,
     PutBack,
     MakeTopics,

@@ -1,0 +1,48 @@
+"""Remove subjects from a schema registry, and register their schemas anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.errors import NotFoundError
+from headgate.gateway.schema_registry import SchemaRegistry
+from headgate.plan.world import SubjectVersion
+
+
+class SchemaChanges(SchemaRegistry):
+    """One registry that is written to; its client keeps answers, so open it anew for each use."""
+
+    def raw_versions(self, subject: str) -> tuple[SubjectVersion, ...]:
+        """Return every version as it was registered, oldest first; none where it has none."""
+        try:
+            numbers = self._ask(f"subject {subject}", lambda: self._client.get_versions(subject))
+        except NotFoundError:
+            return ()
+        return tuple(self._raw(subject, number) for number in sorted(map(int, numbers)))
+
+    def _raw(self, subject: str, number: int) -> SubjectVersion:
+        what = f"version {number} of {subject}"
+        found: Any = self._ask(what, lambda: self._client.get_version(subject, number))
+        return SubjectVersion(
+            version=number,
+            id=found.schema_id,
+            type=found.schema.schema_type or "AVRO",
+            text=found.schema.schema_str or "",
+            references=tuple((r.name, r.subject, r.version) for r in found.schema.references or ()),
+        )
+
+    def delete(self, subject: str) -> None:
+        """Delete the subject, so that the registry may still tell its schemas by their ids."""
+        try:
+            self._ask(f"deleting {subject}", lambda: self._client.delete_subject(subject))
+        except NotFoundError:
+            return
+
+    def register(self, subject: str, version: SubjectVersion) -> int:
+        """Register a schema under the subject, unless it is there; return its id."""
+        from confluent_kafka.schema_registry import Schema, SchemaReference
+
+        references = [SchemaReference(*reference) for reference in version.references]
+        schema = Schema(version.text, version.type, references)
+        what = f"a schema of {subject}"
+        return int(self._ask(what, lambda: self._client.register_schema(subject, schema)))

@@ -1,0 +1,123 @@
+"""Delete subjects of a schema registry, and register their schemas anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import StalePlanError, StepError
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.words import named
+from headgate.plan.world import Effects, SubjectVersion, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSubjects(StepBase):
+    """Delete subjects; their schemas are journalled for the undo.
+
+    `subjects` maps a name to the ids of its versions' schemas, oldest first. The registry still
+    tells a deleted schema by its id, so records that are parked stay readable.
+    """
+
+    action: ClassVar[str] = "delete_subjects"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    subjects: dict[str, list[int]]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"delete {len(self.subjects)} subject(s) of the schema registry: {self._named}"
+
+    @property
+    def _named(self) -> str:
+        return named(self.subjects)
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where a subject has other versions than planned; some may be gone already."""
+        now = ids_of(world, self.subjects)
+        for name, ids in sorted(self.subjects.items()):
+            if not (again and name not in now) and now.get(name) != ids:
+                raise StalePlanError(f"subject {name} has other versions than when it was planned")
+
+    def bind(self, effects: Effects) -> Was:
+        """Read the schemas."""
+        found = effects.subjects(self.subjects)
+        return {"versions": {name: [asdict(v) for v in found[name]] for name in sorted(found)}}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether all are gone."""
+        return not effects.subjects(self.subjects)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Delete those that are there."""
+        for name in sorted(self.subjects):
+            effects.delete_subject(name)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where one is there: something registers its schemas again."""
+        if left := effects.subjects(self.subjects):
+            raise StepError(f"registered again right after they were deleted: {named(left)}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Register the schemas again, in the order of their versions."""
+        return (RestoreSubjects(versions=was["versions"]),) if was["versions"] else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreSubjects(StepBase):
+    """Register the schemas of deleted subjects anew, oldest first."""
+
+    action: ClassVar[str] = "restore_subjects"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = False
+    versions: dict[str, list[dict[str, Any]]]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"register the schemas of {named(self.versions)} again"
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Say what may differ."""
+        return (
+            f"versions of {named(self.versions)} may get other numbers, and a compatibility level"
+            " of their own does not come back; the schemas are the same",
+        )
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether all schemas are there, in their order."""
+        now = effects.subjects(self.versions)
+        return all(
+            [_content(v) for v in now.get(name, ())] == [_content(_version(v)) for v in versions]
+            for name, versions in self.versions.items()
+        )
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Register what is missing: one that is there stays as it is."""
+        for name, versions in sorted(self.versions.items()):
+            for version in versions:
+                effects.register_schema(name, _version(version))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where a subject has others; say which schemas got another id."""
+        if not self.settled(effects, was):
+            raise StepError(f"{named(self.versions)} has not the schemas that it had")
+        before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
+        now = ids_of(effects, self.versions)
+        if other := [name for name, ids in before.items() if now.get(name) != ids]:
+            effects.note(f"schemas of {named(other)} have other ids now: {now}")
+
+
+def ids_of(world: World, names: Iterable[str]) -> dict[str, list[int]]:
+    """Return the ids of the subjects' schemas, oldest version first."""
+    return {name: [v.id for v in found] for name, found in world.subjects(names).items()}
+
+
+def _version(given: dict[str, Any]) -> SubjectVersion:
+    references = tuple((str(n), str(s), int(v)) for n, s, v in given["references"])
+    return SubjectVersion(**{**given, "references": references})
+
+
+def _content(version: SubjectVersion) -> tuple[Any, ...]:
+    return (version.type, version.text, version.references)

@@ -1,0 +1,67 @@
+"""Subjects go with the internal topics that they are named by, and come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+
+from headgate.errors import StalePlanError
+from headgate.gateway.world import LiveEffects
+from headgate.model.registry import Registry
+from headgate.plan.steps import DeleteSubjects, RestoreSubjects, load_step
+from headgate.plan.steps.subjects import ids_of
+
+ITEM = '{"type": "record", "name": "Item", "fields": [{"name": "price", "type": "int"}]}'
+ONE = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "int"}]}'
+TWO = '{"type": "record", "name": "Count", "fields": [{"name": "item", "type": "Item"}]}'
+NAME = "app-store-changelog-value"
+
+
+@pytest.fixture
+def effects(registry_url: str, tmp_path: Path) -> LiveEffects:
+    with SchemaRegistryClient({"url": registry_url}) as client:
+        client.register_schema("item", Schema(ITEM))
+        for text, references in ((ONE, []), (TWO, [SchemaReference("Item", "item", 1)])):
+            client.register_schema(NAME, Schema(text, "AVRO", references))
+    registry = Registry(schema_registry_url=registry_url)
+    return LiveEffects(registry, tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
+
+
+def test_a_subject_goes_and_comes_back_with_all_its_schemas(effects):
+    before = effects.subjects([NAME, "nobody-value"])
+    assert list(before) == [NAME] and [v.text for v in before[NAME]] == [ONE, TWO]
+    assert before[NAME][1].references == (("Item", "item", 1),)
+    step = DeleteSubjects(subjects=ids_of(effects, [NAME]))
+    assert load_step(step.action, step.details()) == step
+    step.check(effects)
+    was = step.bind(effects)
+    # Killed after the effect: what is gone is not deleted again, nor is it a reason to refuse.
+    for _ in range(2):
+        step.apply(effects, was)
+        step.check(effects, again=True)
+        step.verify(effects, was)
+    assert step.settled(effects, was) and effects.subjects([NAME]) == {}
+    assert list(effects.subjects(["item"])) == ["item"]
+
+    (back,) = step.undo(was)
+    assert isinstance(back, RestoreSubjects) and load_step(back.action, back.details()) == back
+    for _ in range(2):
+        back.apply(effects, {})
+        back.verify(effects, {})
+    now = effects.subjects([NAME])[NAME]
+    assert [(v.type, v.text, v.references) for v in now] == [
+        (v.type, v.text, v.references) for v in before[NAME]
+    ]
+
+
+def test_a_subject_that_got_another_version_is_left_alone(effects):
+    step = DeleteSubjects(subjects={NAME: [1]})
+    with pytest.raises(StalePlanError, match="other versions than when it was planned"):
+        step.check(effects)
+
+
+def test_without_a_registry_there_are_no_subjects(tmp_path):
+    effects = LiveEffects(Registry(), tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
+    assert effects.subjects([NAME]) == {}
