@@ -13,7 +13,6 @@ from headgate.gateway.checkpoints import read_checkpoint, tree_hash
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PROGRAM = Path(__file__).parent / "upgrade_program.py"
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
 JOBS = """
 import json
 from pyspark.sql import functions as F
@@ -60,11 +59,13 @@ class Pipeline:
         text = JOBS.format(topic=self.topic, other=self.other, **fields)
         (self.folder / "jobs.py").write_text(text)
         (self.folder / "current").write_text("counts")
+        # A number alone may be another process's by now; what has ended has no command line.
+        runs = f"grep -qsaF {self.folder} /proc/$(cat query.pid)/cmdline"
         start = f"nohup {sys.executable} {PROGRAM} {self.folder} > query.log 2>&1 &"
         self.commands = {
             "start": f"{start} echo $! > query.pid",
-            "stop": f"kill $(cat query.pid); while {RUNS}; do sleep 0.1; done",
-            "status": f"{RUNS} && exit 0 || exit 3",
+            "stop": f"kill $(cat query.pid); while {runs}; do sleep 0.1; done",
+            "status": f"{runs} && exit 0 || exit 3",
             "deploy": "cp next current",
             "withdraw": "echo counts > current",
         }

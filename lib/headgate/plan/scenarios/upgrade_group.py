@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.model.cluster import GroupType, Topic
+from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registry import Pipeline
-from headgate.model.streams import internal_kind
 from headgate.model.version import Engine
+from headgate.plan.internal_topics import Claim, Surroundings, judge
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
@@ -23,6 +23,7 @@ from headgate.plan.steps.offsets import RecordOffsets, committed
 from headgate.plan.steps.prove_version import ProveVersion, start_version
 from headgate.plan.steps.topic_record import RecordTopics
 from headgate.plan.steps.upgrade import KeepOffsets
+from headgate.plan.streams_topology import topology
 from headgate.plan.verdict import Verdict
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
@@ -46,7 +47,7 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, verdict, group.type.value, facts),
+        steps=_steps(asked, verdict, group, facts),
         preconditions={
             "cluster_id": world.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
@@ -63,38 +64,41 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
 
 
 def _steps(
-    asked: Asked, verdict: Verdict | None, group_type: str, facts: dict[str, dict[str, Any]]
+    asked: Asked, verdict: Verdict | None, group: Group, facts: dict[str, dict[str, Any]]
 ) -> tuple[Step, ...]:
     pipeline = asked.pipeline
-    assert pipeline.group is not None
     stop = common.stop_step(pipeline)
     gate: tuple[Step, ...] = (gate_step(asked, verdict),) if verdict else ()
     keep = KeepOffsets(
-        pipeline=pipeline.name, group=pipeline.group, group_type=group_type, topics=facts
+        pipeline=pipeline.name, group=group.id, group_type=group.type.value, topics=facts
     )
     return (
         stop,
         *gate,
-        RecordOffsets(group=pipeline.group),
-        *_internal(asked),
+        RecordOffsets(group=group.id),
+        *_internal(asked, group),
         keep,
         deploy_step(asked),
         start_version(stop),
-        ProveVersion(pipeline=pipeline.name, group=pipeline.group),
+        ProveVersion(pipeline=pipeline.name, group=group.id),
     )
 
 
-def _internal(asked: Asked) -> tuple[Step, ...]:
-    """Return the step that writes down what looks like the application's internal topics."""
-    group = asked.pipeline.group
-    if asked.pipeline.engine is not Engine.KAFKA_STREAMS or group is None:
+def _internal(asked: Asked, group: Group) -> tuple[Step, ...]:
+    """Return the step that writes down the internal topics that are proven to be its own."""
+    if asked.pipeline.engine is not Engine.KAFKA_STREAMS:
         return ()
-    names = sorted(
-        name
-        for name in asked.world.topic_names()
-        if name.startswith(f"{group}-") and internal_kind(name) is not None
+    world = asked.world
+    around = Surroundings(
+        topics=world.topic_names(),
+        groups=world.groups(),
+        pipelines=world.pipelines(),
+        versions=asked.others,
     )
-    return (RecordTopics(application=group, topics=tuple(names)),) if names else ()
+    told = topology({}, asked.version, group.id, group)
+    found = judge(group.id, told.internal, around)
+    names = sorted(name for name, internal in found.items() if internal.claim is Claim.OWNED)
+    return (RecordTopics(application=group.id, topics=tuple(names)),) if names else ()
 
 
 def _impact(verdict: Verdict | None) -> dict[str, Any]:

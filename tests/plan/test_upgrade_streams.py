@@ -1,0 +1,99 @@
+"""The gate of a Kafka Streams application, by the verdict on recorded upgrades."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.build import build_plan
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.world import Status
+from headgate.usecases.context import Context
+from headgate.usecases.judge_upgrade import judge_upgrade
+
+CASES = Path(__file__).parents[1] / "cases" / "kafka_streams"
+COMMANDS = Commands(stop="stop", start="start", deploy="deploy", withdraw="withdraw")
+REPARTITION = "app-by-city-repartition"
+
+
+class PaperWorld:
+    """A cluster that is written down; the verdict on it is the rules' own."""
+
+    def __init__(self, folder: Path, kind: GroupType = GroupType.CLASSIC) -> None:
+        self.pipeline = Pipeline(
+            name="s", engine=Engine.KAFKA_STREAMS, group="app", commands=COMMANDS
+        )
+        registry = Registry(path=str(folder / "headgate.toml"), pipelines=(self.pipeline,))
+        context = Context(registry, f"sqlite:///{folder / 'headgate.db'}", folder)
+        self.verdict = partial(judge_upgrade, context)
+        self.kind = kind
+
+    def registered(self, _name):
+        return self.pipeline
+
+    def status(self, _name):
+        return Status.UNKNOWN
+
+    def cluster_id(self):
+        return "c-1"
+
+    def topic_names(self):
+        return frozenset({"orders", REPARTITION, "app-counts-changelog", "app-2-x-changelog"})
+
+    def groups(self):
+        return {"app": self.group("app")}
+
+    def pipelines(self):
+        return (self.pipeline,)
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=9),)
+        return {n: Topic(name=n, id=f"id-{n}", partitions=parts) for n in names}
+
+    def group(self, group_id):
+        offsets = [GroupOffset(topic=t, partition=0, offset=5) for t in ("orders", REPARTITION)]
+        return Group(id=group_id, state="empty", type=self.kind, offsets=tuple(offsets), members=())
+
+
+def upgrade_of(world, case, **options):
+    given = {"before": str(CASES / case / "before"), "after": str(CASES / case / "after")}
+    return build_plan("offline-upgrade", "s", world, {**given, **options})
+
+
+def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
+    plan = upgrade_of(PaperWorld(tmp_path), "U01_filter_condition", **{"fail-on": "refuses"})
+    assert plan.appliable, plan.refusals
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "gate_version",
+        "record_offsets",
+        "record_topics",
+        "keep_offsets",
+        "deploy_version",
+        "start_version",
+        "prove_version",
+    ]
+    kept = next(s for s in plan.steps if s.action == "keep_offsets")
+    assert set(kept.topics) == {"orders", REPARTITION}
+    recorded = next(s for s in plan.steps if s.action == "record_topics")
+    # What the group itself reads is its own; what only has such a name is nobody's by that.
+    assert recorded.topics == (REPARTITION,)
+    assert any("local state and changelog topics are not copied" in r for r in plan.risks)
+    assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
+
+
+def test_an_inserted_operator_that_shifts_a_store_closes_the_gate(tmp_path):
+    plan = upgrade_of(PaperWorld(tmp_path), "U02b_insert_filter_unnamed_groupby")
+    assert not plan.steps
+    assert any("(silently_wrong)" in reason for reason in plan.refusals)
+
+
+def test_nothing_known_of_what_runs_is_said(tmp_path):
+    from headgate.errors import EvidenceError
+
+    after = str(CASES / "U01_filter_condition" / "after")
+    with pytest.raises(EvidenceError, match="name it with --before"):
+        build_plan("offline-upgrade", "s", PaperWorld(tmp_path), {"after": after})
