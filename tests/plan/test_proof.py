@@ -1,0 +1,263 @@
+"""Proof of stopped before each destructive step, fences, and persons who stand in for commands."""
+
+import os
+import time
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import RefusedError, StalePlanError
+from headgate.gateway.world_told import judge_life
+from headgate.model.calls import Ask
+from headgate.parse.spark.watch import Life
+from headgate.plan import proof
+from headgate.plan.build import build_plan
+from headgate.plan.execute import Executor
+from headgate.plan.proof import prove_stopped, quiet_needed
+from headgate.plan.stopped import wait_until_stopped
+from headgate.plan.undo import Past, build_undo
+from headgate.plan.world import Checkpoint, Status, Told
+from headgate.store.journal import Event
+from headgate.usecases.run_records import step_records
+from headgate.worker.run_journal import RunJournal
+from plan.conftest import COMMANDS, Crash
+
+FENCED = replace(
+    COMMANDS,
+    fence="touch fenced; echo fence >> order",
+    unfence="rm -f fenced; echo unfence >> order",
+    stop=COMMANDS.stop + "; echo stop >> order",
+    start=COMMANDS.start + "; echo start >> order",
+)
+
+
+def age(folder, seconds):
+    """Let the logs of the lab's checkpoint be so old."""
+    at = time.time() - seconds
+    for path in (folder / "ck").glob("*/*"):
+        os.utime(path, (at, at))
+
+
+def test_the_status_command_decides(lab):
+    made = lab()
+    effects = made.effects()
+    with pytest.raises(RefusedError, match="its status is runs: stop it"):
+        prove_stopped(effects, "q")
+    (made.folder / "running").unlink()
+    prove_stopped(effects, "q", checkpoint=str(made.folder / "ck"))
+    with pytest.raises(StalePlanError, match="other is not registered any more"):
+        prove_stopped(effects, "other")
+
+
+def test_a_driver_that_lives_speaks_against_a_status_that_says_stopped(lab, monkeypatch):
+    made = lab()
+    (made.folder / "running").unlink()
+    effects = made.effects()
+    monkeypatch.setattr(effects, "told", lambda _p: Told(Status.RUNS, "its watch told of it"))
+    with pytest.raises(RefusedError, match="its watch told of it"):
+        prove_stopped(effects, "q")
+
+
+def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
+    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
+    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    made = lab(replace(COMMANDS, status=None))
+    effects, location = made.effects(), str(made.folder / "ck")
+    monkeypatch.setattr(effects, "status", lambda _p: Status.UNKNOWN)
+    age(made.folder, 10)
+    prove_stopped(effects, "q", checkpoint=location)
+    (made.folder / "ck" / "offsets" / "5").write_text("v1")
+    with pytest.raises(RefusedError, match="moved 0 s ago: something runs it"):
+        prove_stopped(effects, "q", checkpoint=location)
+    monkeypatch.setattr(effects, "told", lambda _p: Told(Status.STOPPED, "its end was told"))
+    prove_stopped(effects, "q", checkpoint=location)
+
+
+def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
+    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    made = lab(replace(COMMANDS, status=None))
+    effects, location = made.effects(), str(made.folder / "ck")
+    at = time.time() - 900
+    os.utime(made.folder / "ck" / "offsets" / "4", (at - 300, at - 300))
+    os.utime(made.folder / "ck" / "commits" / "4", (at, at))
+    found = effects.checkpoint(location)
+    assert round(found.busy_seconds) == 300
+    assert round(quiet_needed(found)) == 900
+    with pytest.raises(RefusedError, match="silence would prove it only after 900 s"):
+        wait_until_stopped(effects, "q", checkpoint=location)
+
+
+def test_silence_counts_over_the_longest_of_interval_and_batch():
+    found = Checkpoint(location="/ck", query_id="q", batch_seconds=4, busy_seconds=2)
+    assert quiet_needed(found) == 12
+    assert quiet_needed(replace(found, busy_seconds=9)) == 27
+
+
+def test_each_destructive_step_refuses_what_came_back(lab):
+    """Somebody starts it after each step in turn: the next step that would harm refuses."""
+    refused = []
+    for came_back in range(2):
+        made = lab()
+        plan = build_plan("from-scratch", "q", made.effects())
+        run = made.enqueue(plan)
+        executor = Executor(made.effects(run), RunJournal(made.store, run, plan, undo_of=None))
+        for position, step in enumerate(plan.steps):
+            try:
+                executor.apply(position, step)
+            except RefusedError as error:
+                assert "its status is runs" in str(error)
+                refused.append((came_back, step.action))
+                break
+            if position == came_back:
+                (made.folder / "running").touch()
+    assert refused == [(0, "snapshot_checkpoint"), (1, "replace_checkpoint")]
+
+
+def test_a_fence_is_there_before_the_stop_and_gone_before_the_start(lab):
+    made = lab(FENCED)
+    plan = build_plan("from-scratch", "q", made.effects())
+    made.execute(made.enqueue(plan), plan)
+    assert (made.folder / "order").read_text().split() == ["fence", "stop", "unfence", "start"]
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_roll_back_takes_the_fence_off(lab, runs):
+    made = lab(FENCED)
+    if not runs:
+        (made.folder / "running").unlink()
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    executor = Executor(made.effects(run), RunJournal(made.store, run, plan, undo_of=None))
+    executor.apply(0, plan.steps[0])
+    assert (made.folder / "fenced").exists()
+    executor.roll_back(plan.steps)
+    assert not (made.folder / "fenced").exists()
+    assert (made.folder / "running").exists() is runs
+
+
+def test_no_crash_leaves_a_fence_behind_for_good(lab):
+    at = 0
+    while True:
+        made = lab(FENCED)
+        plan = build_plan("from-scratch", "q", made.effects())
+        run = made.enqueue(plan)
+        crashed = made.crash(run, plan, at)
+        records = step_records(made.store.journal.entries(run))
+        past = {n: r.as_record() for n, r in records.items()}
+        back = build_undo(Past(run=run, plan=plan, records=past), made.effects())
+        if back.steps:
+            made.execute(made.enqueue(back, undo_of=run), back, run)
+        assert not (made.folder / "fenced").exists(), at
+        assert not (made.folder / "twice").exists(), at
+        if not crashed:
+            break
+        at += 1
+    assert at >= 10
+
+
+ASKED = replace(
+    COMMANDS,
+    stop="ask a person: Stop it",
+    calls={"stop": Ask(text="Stop it")},
+)
+
+
+def person(made, run, *, by=None):
+    """Effects whose person confirms, as `by`, at the third look, having done it."""
+    effects = made.effects(run)
+    looks = iter(range(10_000))
+
+    def ask(word, request):
+        found = made.store.questions.ask(run, 0, 1, word, request)
+        if by and next(looks) == 2:
+            (made.folder / "running").unlink(missing_ok=True)
+            made.store.questions.confirm(run, by=by, pipeline="q")
+        return found.by
+
+    effects._ask = ask
+    return effects
+
+
+def test_a_person_is_waited_for_and_their_work_is_proven(lab):
+    made = lab(ASKED)
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    Executor(person(made, run, by="ann"), RunJournal(made.store, run, plan, undo_of=None)).apply(
+        0, plan.steps[0]
+    )
+    assert f"headgate confirm {run}" in " ".join(made.notes)
+    assert "ann confirmed: Stop it" in made.notes
+    events = [e.event for e in made.store.journal.entries(run)]
+    assert events == [Event.BEGUN, Event.ASKED, Event.CONFIRMED, Event.DONE]
+    (row,) = [r for r in made.store.audit.list(run) if r.action == "confirm"]
+    assert (row.by, row.pipeline, row.details) == ("ann", "q", {"request": "Stop it", "step": 0})
+
+
+def test_a_confirmation_that_is_not_true_is_refused(lab):
+    made = lab(ASKED)
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    effects = person(made, run)
+    made.store.questions.ask(run, 0, 1, "stop", "Stop it")
+    made.store.questions.confirm(run, by="bob", pipeline="q")
+    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
+    with pytest.raises(RefusedError, match="q still runs"):
+        executor.apply(0, plan.steps[0])
+
+
+def test_nobody_for_a_day_refuses_and_changes_nothing(lab):
+    made = lab(ASKED)
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    effects = person(made, run)
+    looked = [0.0]
+    effects._pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
+    effects._ask = lambda _word, _request: None
+    with pytest.raises(RefusedError, match="nobody confirmed within a day: Stop it"):
+        effects.command("q", "stop")
+    assert looked[0] == 24 * 3600
+    assert (made.folder / "running").exists()
+
+
+def test_a_question_outlives_a_crash_and_holds_for_one_attempt(lab):
+    made = lab(ASKED)
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    effects = person(made, run)
+
+    def crash(_seconds):
+        raise Crash
+
+    effects._pause = crash
+    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
+    effects._pause = lambda seconds: crash(seconds) if seconds else None
+    with pytest.raises(Crash):
+        executor.apply(0, plan.steps[0])
+    questions = made.store.questions
+    assert questions.open(run).request == "Stop it"
+    questions.confirm(run, by="ann", pipeline="q")
+    assert questions.open(run) is None
+    with pytest.raises(RefusedError, match="waits for nobody"):
+        questions.confirm(run, by="ann", pipeline="q")
+    (made.folder / "running").unlink()
+    executor = Executor(person(made, run), RunJournal(made.store, run, plan, undo_of=None))
+    executor.apply(0, plan.steps[0])
+    assert sum(e.event is Event.ASKED for e in made.store.journal.entries(run)) == 1
+    assert questions.ask(run, 0, 2, "stop", "Stop it").by is None
+
+
+LIFE = Life(query_id="a", run_id="b", told_at="2026-11-21T10:00:00+00:00")
+NOW = 1795255200.0
+LIVES = [
+    (LIFE, 50, Status.RUNS),
+    (LIFE, 150, Status.UNKNOWN),
+    (replace(LIFE, ended=True), 50, Status.STOPPED),
+    (replace(LIFE, closed="the watch was closed"), 50, Status.UNKNOWN),
+    (replace(LIFE, closed="the driver's program ended", over=True), 50, Status.STOPPED),
+    (replace(LIFE, told_at=None), 0, Status.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("life", "later", "status"), LIVES)
+def test_what_a_watch_proves(life, later, status):
+    assert judge_life(life, NOW + later).status is status
