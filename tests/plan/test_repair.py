@@ -162,8 +162,10 @@ def test_a_batch_that_came_since_makes_the_plan_stale(broken):
     here = broken()
     plan = repair_of(here)
     (here.folder / "ck" / "commits" / "5").write_text("v1\n{}")
-    now = repair_of(here)
-    assert moved(plan, now)
+    assert moved(plan, repair_of(here))
+    # Also where it came between the look at the plan and the stop.
+    with pytest.raises(StalePlanError, match="have moved since"):
+        plan.steps[1].check(here.effects("run-1"))
 
 
 def test_who_starts_the_query_meanwhile_stops_the_repair(broken):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -71,6 +72,15 @@ class CheckpointFiles:
             return read_commit(self.files[f"commits/{batch}"])
         except UNREADABLE:
             return None
+
+    @property
+    def digest(self) -> str:
+        """A hash over the logs and `metadata`: whoever starts the query moves it."""
+        whole = hashlib.sha256()
+        for name in sorted(n for n in self.names if not n.startswith("state/")):
+            whole.update(f"{len(name)}:{name}".encode())
+            whole.update(hashlib.sha256(self.files.get(name, b"")).digest())
+        return whole.hexdigest()
 
     def edited(self, edits: Iterable[Edit]) -> CheckpointFiles:
         """Return the checkpoint as it is after the edits."""

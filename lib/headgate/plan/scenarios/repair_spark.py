@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 
 from headgate.errors import EvidenceError
@@ -43,7 +42,7 @@ def build(asked: Asked) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(pipeline, world, found, looked),
         preconditions={
-            "checkpoint": {"location": found.location, "logs": _digest(found)},
+            "checkpoint": {"location": found.location, "logs": found.digest},
             "flaws": [f"{flaw.code}: {flaw.what}" for flaw in looked.flaws],
             "commands": common.command_facts(pipeline),
         },
@@ -62,7 +61,12 @@ def _steps(
 ) -> tuple[Step, ...]:
     watched = found.location if _readable(world, found.location) else None
     stop = common.stop_step(pipeline, checkpoint=watched)
-    copy = RepairCopy(pipeline=pipeline.name, checkpoint=found.location, edits=looked.edits)
+    copy = RepairCopy(
+        pipeline=pipeline.name,
+        checkpoint=found.location,
+        edits=looked.edits,
+        logs=found.digest,
+    )
     proof: tuple[Step, ...] = ()
     if pipeline.entry_point:
         entry = pipeline.entry_point
@@ -120,12 +124,3 @@ def _risks(pipeline: Pipeline, looked: Checkup) -> list[str]:
 def _sink(version: Version | None) -> str | None:
     sink = version.sink if version else None
     return sink.target if sink is not None and sink.format in _FILE_SINKS else None
-
-
-def _digest(found: CheckpointFiles) -> str:
-    """Return a hash over the logs: who starts the query meanwhile moves them."""
-    digest = hashlib.sha256()
-    for name in sorted(n for n in found.names if not n.startswith("state/")):
-        digest.update(f"{len(name)}:{name}".encode())
-        digest.update(hashlib.sha256(found.files.get(name, b"")).digest())
-    return digest.hexdigest()

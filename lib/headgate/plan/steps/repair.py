@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.plan.checkpoint_files import Edit
 from headgate.plan.checkup import check_up
 from headgate.plan.flaw import Known
@@ -20,7 +20,10 @@ REPAIRED, BROKEN = "repaired", "broken"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairCopy(StepBase):
-    """Copy the checkpoint and make the edits in the copy; the original is only read."""
+    """Copy the checkpoint and make the edits in the copy; the original is only read.
+
+    `logs` is the digest of the logs that the edits were found for.
+    """
 
     action: ClassVar[str] = "repair_copy"
     symbol: ClassVar[str] = "+"
@@ -28,6 +31,7 @@ class RepairCopy(StepBase):
     pipeline: str
     checkpoint: str
     edits: tuple[Edit, ...]
+    logs: str
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -35,8 +39,11 @@ class RepairCopy(StepBase):
         return f"copy the checkpoint {self.checkpoint} and repair the copy: {what}"
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Refuse where the query runs (again)."""
+        """Refuse where the query runs (again), or has done something since it was looked at."""
         prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        found = world.checkpoint_files(self.checkpoint)
+        if found is None or found.digest != self.logs:
+            raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
 
     def bind(self, effects: Effects) -> Was:
         """Decide where the copy goes, and take the hash of what is copied."""
