@@ -9,6 +9,7 @@ from headgate.errors import NotFoundError, PlanFileError, ScenarioError
 from headgate.gateway.checkpoints import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.registry import Commands, Pipeline
+from headgate.model.rewind import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
@@ -48,6 +49,9 @@ class PaperWorld:
 
     def pipelines(self):
         return (self.pipeline, *self.others)
+
+    def snapshot_size(self, location):
+        return SnapshotSize(files=3, bytes=5 << 20, copied=0)
 
     def place(self, location):
         return location

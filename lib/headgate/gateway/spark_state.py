@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError
 from headgate.gateway.checkpoint_batches import commit_of
 from headgate.gateway.spark_process import ended_early, program_environment, run_program
 from headgate.model.rewind import StoreRows
@@ -28,8 +28,8 @@ def read_state(
     """Return how many rows each store has at the end of `batch`.
 
     `folder` is for files of the reading and is removed after it. RefusedError says which store
-    Spark could not load and why, StepError that its process died, UnreachableError that it did not
-    end in time.
+    Spark could not load and why, or that its process died; UnreachableError that it did not end in
+    time.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -54,7 +54,7 @@ def read_state(
             cancelled=cancelled,
         )
         if not outcome.is_file():
-            raise StepError(ended_early(what, code, folder / "spark.log"))
+            raise RefusedError(ended_early(what, code, folder / "spark.log"))
         return tuple(_store(found) for found in json.loads(outcome.read_text()))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

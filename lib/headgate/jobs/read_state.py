@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -44,6 +45,7 @@ def _session(scratch: Path, format: int) -> Any:
 
     builder = SparkSession.builder.master("local[4]").appName("headgate-read-state")
     places = {
+        "spark.driver.memory": f"{_memory()}m",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.streaming.stateStore.checkpointFormatVersion": str(format),
@@ -51,6 +53,15 @@ def _session(scratch: Path, format: int) -> Any:
     for key, value in (_CONF | places).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _memory() -> int:
+    """Return how many MiB the JVM may take: the HDFS-backed provider holds partitions in memory."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (ValueError, OSError):
+        whole = 0
+    return min(max(whole // 4, 1024), 16 << 10)
 
 
 def _read(spark: Any, checkpoint: str, batch: int) -> Any:

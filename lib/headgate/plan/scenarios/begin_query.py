@@ -20,7 +20,6 @@ from headgate.plan.steps import (
     OfferCheckpoint,
     PlaceCheckpoint,
     RehearseBeginning,
-    SnapshotCheckpoint,
 )
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.succession import Begun, Take, begin, impact
@@ -113,7 +112,7 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
         )
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
-        snapshot = SnapshotCheckpoint(**what)
+        snapshot = common.snapshot_step(asked.world, **what)
         place = PlaceCheckpoint(**what)
         return (stop, *wish.before, snapshot, make, *rehearsal, place, start)
     offer = OfferCheckpoint(pipeline=make.pipeline, place=make.place)

@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
-from headgate.plan.steps import StopPipeline
+from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
 from headgate.plan.world import Status, World
 
 
@@ -22,6 +22,20 @@ def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipel
         group=pipeline.group,
         fence=pipeline.commands.fence,
         unfence=pipeline.commands.unfence,
+    )
+
+
+def snapshot_step(
+    world: World, *, pipeline: str, checkpoint: str, query_id: str
+) -> SnapshotCheckpoint:
+    """Return the step that copies a checkpoint, with the size that it has now."""
+    size = world.snapshot_size(checkpoint)
+    return SnapshotCheckpoint(
+        pipeline=pipeline,
+        checkpoint=checkpoint,
+        query_id=query_id,
+        bytes=size.bytes,
+        copied=size.copied,
     )
 
 

@@ -203,7 +203,7 @@ OPTIONS = (
     Option(
         name="sink-path",
         ask="Which folder does the file sink write to?",
-        help="The folder of a file sink, where no stored version tells; from headgate.toml's folder.",
+        help="The folder of a file sink, where no stored version tells; as from headgate.toml.",
         metavar="FOLDER",
     ),
     Option(

@@ -11,7 +11,7 @@ from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
-from headgate.plan.steps import ReplaceCheckpoint, SnapshotCheckpoint
+from headgate.plan.steps import ReplaceCheckpoint
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.world import Checkpoint, World
 
@@ -31,7 +31,7 @@ def build(asked: Asked) -> Plan:
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=_steps(pipeline, found),
+        steps=_steps(asked, found),
         preconditions={
             **({"cluster_id": world.cluster_id()} if read else {}),
             "topics": common.topic_facts(topics),
@@ -45,11 +45,13 @@ def build(asked: Asked) -> Plan:
     )
 
 
-def _steps(pipeline: Pipeline, found: Checkpoint) -> tuple[Step, ...]:
+def _steps(asked: Asked, found: Checkpoint) -> tuple[Step, ...]:
+    pipeline = asked.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
     what = {"pipeline": pipeline.name, "checkpoint": found.location, "query_id": found.query_id}
     start = start_or_ask(stop, fresh=True)
-    return (stop, SnapshotCheckpoint(**what), ReplaceCheckpoint(**what), start)
+    snapshot = common.snapshot_step(asked.world, **what)
+    return (stop, snapshot, ReplaceCheckpoint(**what), start)
 
 
 def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:

@@ -9,7 +9,7 @@ from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.begin_query import found_query
-from headgate.plan.steps import PlaceCheckpoint, RescaleCopy, SnapshotCheckpoint
+from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.state import PARTITIONS, RESCALED
 from headgate.plan.world import Checkpoint
@@ -42,7 +42,7 @@ def build(asked: Asked) -> Plan:
         pipeline=pipeline.name,
         steps=(
             stop,
-            SnapshotCheckpoint(**what),
+            common.snapshot_step(asked.world, **what),
             RescaleCopy(**what, partitions=wanted, was_partitions=was),
             PlaceCheckpoint(**what, word=RESCALED),
             start_or_ask(stop),

@@ -15,18 +15,27 @@ from headgate.plan.world import Checkpoint, Effects, World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotCheckpoint(StepBase):
-    """Keep a copy of the checkpoint, with the hash that an undo is proved by."""
+    """Keep a copy of the checkpoint, with the hash that an undo is proved by.
+
+    It has `bytes`, of which `copied` take room; the rest is linked. None where nobody looked.
+    """
 
     action: ClassVar[str] = "snapshot_checkpoint"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"bytes", "copied"})
     pipeline: str
     checkpoint: str
     query_id: str
+    bytes: int | None = None
+    copied: int | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"copy the checkpoint {self.checkpoint}"
+        if self.bytes is None:
+            return f"copy the checkpoint {self.checkpoint}"
+        how = "its state by links" if self.copied == 0 else "every byte of it"
+        return f"copy the checkpoint {self.checkpoint}, {mebibytes(self.bytes)}, {how}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
@@ -204,6 +213,13 @@ class DropSnapshot(StepBase):
     def undo(self, was: Was) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
+
+
+def mebibytes(size: int) -> str:
+    """Return a size as people read it: `1.5 GiB`, `12 MiB`, `less than 1 MiB`."""
+    if size >= 1 << 30:
+        return f"{size / (1 << 30):.1f} GiB"
+    return f"{size >> 20} MiB" if size >= 1 << 20 else "less than 1 MiB"
 
 
 def beside(checkpoint: str, word: str, run: str) -> str:

@@ -11,7 +11,12 @@ from headgate.errors import RefusedError, StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.steps.checkpoint import (
+    RestoreCheckpoint,
+    beside,
+    check_query,
+    mebibytes,
+)
 from headgate.plan.steps.repair import DropCopy
 from headgate.plan.world import Effects, World
 
@@ -47,8 +52,8 @@ class CopyToBatch(StepBase):
         at = f" ({self.planned_at})" if self.planned_at else ""
         new = ", with a new query id" if self.new_query_id else ""
         return (
-            f"make a copy of {self.checkpoint} that ends at batch {self.batch}{at},"
-            f" its state by links{new}"
+            f"make a copy of {self.checkpoint} ({mebibytes(self.bytes)}) that ends at batch"
+            f" {self.batch}{at}, its state by links{new}"
         )
 
     def check(self, world: World, *, again: bool = False) -> None:
