@@ -18,7 +18,7 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine, Source, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.internal_topics import Claim, Surroundings, judge
 from headgate.plan.plan import dump_plan, load_plan
@@ -243,6 +243,11 @@ def test_a_forgotten_input_is_a_risk():
             "Kafka removes no members of a group of type streams",
         ),
         (group(kind=GroupType.SHARE), {}, "is of type share"),
+        (
+            group(kind=GroupType.UNKNOWN, state="unknown", members=None),
+            {},
+            "is unknown: it is not proven that nobody is in it",
+        ),
     ],
 )
 def test_nobody_may_be_in_the_group_and_it_must_be_there(now, options, sentence):
@@ -260,6 +265,10 @@ def test_force_is_a_step_and_no_preview_evicts():
 
 OWN = {"shop-counts-changelog": "the topology that was given names it"}
 OTHER = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="shop-2")
+SPARK = Version(
+    engine=Engine.SPARK,
+    sources=(Source(position=0, format="kafka", topics=("shop-counts-changelog",)),),
+)
 STREAMS = Group(
     id=APP,
     type=GroupType.STREAMS,
@@ -286,6 +295,13 @@ STREAMS = Group(
             {"groups": {"debug": group("debug", shop_counts_changelog=1)}},
             Claim.CONTESTED,
             "group debug has offsets of it",
+        ),
+        (
+            "shop-counts-changelog",
+            OWN,
+            {"versions": {"copy": SPARK}},
+            Claim.CONTESTED,
+            "pipeline copy reads it",
         ),
         (
             "shop-2-counts-changelog",

@@ -83,6 +83,7 @@ def _judged(
     own = named or proven.get(application)
     theirs = dict(_theirs(topic, application, proven, around))
     readers = {g: f"group {g} has offsets of it" for g in committed[topic] if g != application}
+    readers |= dict(_pipelines_of(topic, around))
     claims = "; ".join((theirs or readers).values())
     if own is None and theirs:
         return Internal(topic=topic, claim=Claim.FOREIGN, why=claims)
@@ -112,6 +113,14 @@ def _theirs(
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:
             yield other, f"its name begins with the longer id of {other}"
+
+
+def _pipelines_of(topic: str, around: Surroundings) -> Iterator[tuple[str, str]]:
+    """Yield the other pipelines that read a topic; a Spark query shows in no group."""
+    for name, version in sorted((around.versions or {}).items()):
+        streams = version.streams.sources if version.streams else ()
+        if any(topic in source.topics for source in (*(version.sources or ()), *streams)):
+            yield name, f"pipeline {name} reads it"
 
 
 def _ids(around: Surroundings) -> set[str]:

@@ -89,8 +89,8 @@ class Asked:
 
     `version` is the newest stored one, where there is one: it knows the sink and the options of
     the sources. `options` holds the answers that were given, by name, read and checked. `others`
-    are the stored versions of other Kafka Streams applications, by pipeline: what they own is
-    nobody else's.
+    are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
+    what they own or read is not deleted.
     """
 
     scenario: str

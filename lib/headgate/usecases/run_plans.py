@@ -49,7 +49,7 @@ def fresh_plan(
 def known_versions(
     store: Store, world: World, scenario: str, pipeline: str
 ) -> tuple[Version | None, dict[str, Version]]:
-    """Return the pipeline's newest version, and those of all other Kafka Streams applications.
+    """Return the pipeline's newest version, and of a Kafka Streams application all others', too.
 
     A reset names an application id: of what is registered, any pipeline may have that.
     """
@@ -57,7 +57,7 @@ def known_versions(
     if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
         return store.versions.running(pipeline), {}
     streams = [p for p in world.pipelines() if p.engine is Engine.KAFKA_STREAMS]
-    found = {p.name: v for p in streams if (v := store.versions.running(p.name)) and v.streams}
+    found = {p.name: v for p in world.pipelines() if (v := store.versions.running(p.name))}
     own = [p.name for p in streams if p.group == registered.group and p.name in found]
     name = pipeline if scenario != RESET else next(iter(own), pipeline)
     return found.get(name), {n: v for n, v in found.items() if n not in own}

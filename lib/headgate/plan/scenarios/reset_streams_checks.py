@@ -15,7 +15,8 @@ from headgate.plan.step import active_reason
 from headgate.plan.steps.topics import named
 from headgate.plan.target import Found, Place
 
-_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
+# A type that could not be told is no proof of anything, and said so further down.
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
 
 def refusals(seen: Seen) -> tuple[str, ...]:
