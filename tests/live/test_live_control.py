@@ -151,18 +151,12 @@ def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeyp
 
 
 @pytest.mark.kafka
-def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker):
-    kafka = f"kafka:watch-{uuid4().hex[:8]}"
+def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic):
+    kafka = f"kafka:{topic('watch', partitions=2)}"
     with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
         effects = effects_of(tmp_path, kafka, bootstrap=broker)
 
-        def runs():
-            try:
-                return effects.told("q").status is Status.RUNS
-            except KeyError:
-                return False
-
-        until(runs)
+        until(lambda: effects.told("q").status is Status.RUNS)
         effects.command("q", "stop")
         assert not running.isActive
         assert effects.told("q").status is Status.STOPPED

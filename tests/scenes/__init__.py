@@ -31,6 +31,7 @@ from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
+from scenes.pause import PauseGroup, PauseSpark
 from scenes.repair_spark import RepairSpark
 from scenes.retire_group import RetireGroup
 from scenes.scene import Scene
@@ -43,6 +44,8 @@ SCENES: tuple[type[Scene], ...] = (
     FromScratchGroup,
     FromScratchSpark,
     OfflineUpgradeSpark,
+    PauseGroup,
+    PauseSpark,
     RepairSpark,
     RetireGroup,
 )

@@ -13,6 +13,7 @@ from headgate.cli.options import current_context, emit_json, format_option
 from headgate.store.progress import StepProgress
 from headgate.store.runs import RunRow
 from headgate.usecases.clean_runs import Cleaned, clean_runs
+from headgate.usecases.list_paused import read_paused
 from headgate.usecases.list_runs import RunDetail, list_runs, read_run
 from headgate.views.progress_words import count_words
 
@@ -47,11 +48,14 @@ def command(run: str | None, follow: bool, clean: bool, dry_run: bool, output: s
     elif run is not None:
         _show_one(read_run(context, run), output)
     elif output == "json":
-        emit_json({"runs": [_row_json(row) for row in list_runs(context)]})
+        paused = [asdict(p) for p in read_paused(context).values()]
+        emit_json({"runs": [_row_json(row) for row in list_runs(context)], "paused": paused})
     else:
         for row in list_runs(context):
             undo = f" (undo of {row.undo_of})" if row.undo_of else ""
             click.echo(f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline or ''}{undo}")
+        for name, paused_now in read_paused(context).items():
+            click.echo(f"{name} is {paused_now.words}")
     return 0
 
 
@@ -70,6 +74,10 @@ def _show_one(detail: RunDetail, output: str, *, caught_up: dict[str, Any] | Non
         emit_json({**_detail_json(detail), "catch_up": caught_up})
         return
     show(detail, output=output)
+    if detail.waits_for is not None:
+        asked = detail.waits_for
+        click.echo(f"Waits since {asked.asked_at} for a person: {asked.request}.")
+        click.echo(f"  Then: headgate confirm {asked.run}")
     for note in detail.progress:
         click.echo(f"  {note.at}  {note.message}")
     for count in detail.counts:
@@ -89,6 +97,7 @@ def _detail_json(detail: RunDetail) -> dict[str, Any]:
         "progress": [asdict(note) for note in detail.progress],
         "counts": [_count_json(count) for count in detail.counts],
         "request": detail.request.id if detail.request else None,
+        "waits_for": asdict(detail.waits_for) if detail.waits_for else None,
         "audit": [asdict(entry) for entry in detail.audit],
         "plan": detail.plan.document(),
     }

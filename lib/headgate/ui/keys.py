@@ -135,4 +135,5 @@ class RunsKey(StrEnum):
     UNDO_CONFIRM = "run_undo_confirm"
     RESUME = "run_resume"
     CANCEL = "run_cancel"
+    CONFIRM = "run_confirm"
     LOOKS = "run_looks"

@@ -17,9 +17,10 @@ from headgate.ui.keys import Param, RunsKey
 from headgate.ui.markup import Code
 from headgate.ui.page import user
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import act, show_problem
+from headgate.ui.problem import act, sentence, show_problem
 from headgate.ui.state import select
 from headgate.usecases.cancel_run import cancel_run
+from headgate.usecases.confirm_run import confirm_run
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail, StepView, read_run
 from headgate.usecases.read_catch_up import can_catch_up
@@ -146,7 +147,16 @@ def _remarks(detail: RunDetail) -> None:
 
 def _actions(context: Context, detail: RunDetail) -> None:
     run = detail.row.id
+    if detail.waits_for is not None:
+        st.warning(
+            f"{sentence(detail.waits_for.request)}. The run waits for it, and proves it then.",
+            icon=":material/front_hand:",
+        )
     with st.container(horizontal=True):
+        if detail.waits_for is not None and st.button(
+            "It is done", key=RunsKey.CONFIRM, type="primary", icon=":material/check:"
+        ):
+            act(lambda: confirm_run(context, run, by=user()))
         if detail.can_undo and st.button("Undo …", key=RunsKey.UNDO, icon=":material/undo:"):
             _undo_dialog(context, run)
         if detail.can_resume and st.button("Resume", key=RunsKey.RESUME, icon=":material/resume:"):

@@ -12,6 +12,7 @@ from headgate.store import Store, open_store
 from headgate.store.audit import AuditRow
 from headgate.store.journal import Note
 from headgate.store.progress import StepProgress
+from headgate.store.questions import Question
 from headgate.store.requests import RequestRow
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
@@ -41,7 +42,8 @@ class RunDetail:
     """One run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
 
     `counts` say how far its steps are, `stands` where it leaves things when it did not end well.
-    `request` is what somebody asked for and somebody else approved, `audit` who did what to it.
+    `request` is what somebody asked for and somebody else approved, `audit` who did what to it,
+    `waits_for` what a person has to do now and to confirm.
     """
 
     row: RunRow
@@ -55,6 +57,7 @@ class RunDetail:
     counts: tuple[StepProgress, ...] = ()
     stands: tuple[str, ...] = ()
     request: RequestRow | None = None
+    waits_for: Question | None = None
     audit: tuple[AuditRow, ...] = ()
 
 
@@ -97,6 +100,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
         counts=store.progress.of(run),
         stands=where_it_stands(row, plan.steps, [s.state for s in steps], **ways),
         request=store.requests.of_run(run),
+        waits_for=store.questions.open(run) if row.state.is_active else None,
         audit=tuple(store.audit.list(run)),
         **ways,
     )

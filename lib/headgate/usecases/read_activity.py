@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from headgate.model.activity import Activity, ActivityState
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.list_paused import Paused, list_paused
 
 STALE = timedelta(minutes=3)
 """A worker looks every ten seconds: an older look says nothing of now."""
@@ -25,8 +26,16 @@ def read_activity(
     names = [p.name for p in context.registry.pipelines if pipeline in (None, p.name)]
     with closing(open_store(context.store_url)) as store:
         known = store.activity.all()
+        paused = list_paused(store)
     at = now or datetime.now(UTC)
-    return {name: _fresh(known.get(name), at) for name in names}
+    return {name: _held(_fresh(known.get(name), at), paused.get(name)) for name in names}
+
+
+def _held(found: Activity, paused: Paused | None) -> Activity:
+    """Say that it is paused; a query that runs all the same was started by hand."""
+    if paused is None:
+        return found
+    return replace(found, reason=f"{paused.words}; {found.reason}")
 
 
 def _fresh(found: Activity | None, now: datetime) -> Activity:
