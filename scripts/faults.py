@@ -1,18 +1,20 @@
 """Run every scene under every fault, print the table, write docs/faults.md.
 
-`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--jobs N] [--table FILE]`.
-Without a scene's name all of tests/scenes are run. Exit 1 where a cell went wrong.
+`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--short] [--jobs N]
+[--table FILE]`. Without a scene's name all of tests/scenes are run. The table keeps the rows that
+a run does not run again, each with its day. Exit 1 where a cell went wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import re
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,22 +42,23 @@ def main() -> int:
     parser.add_argument("scenes", nargs="*", help=f"of {', '.join(s.name for s in SCENES)}")
     parser.add_argument("--fault", default="", help="only faults whose name holds this word")
     parser.add_argument("--where", default="", help="only places whose name holds this word")
+    parser.add_argument("--short", action="store_true", help="of several kills in a step only one")
     parser.add_argument("--jobs", type=int, default=3, help="cells at a time (default 3)")
     parser.add_argument("--table", type=Path, help="write the table to this file")
     given = parser.parse_args()
     wanted = tuple(map(scene, given.scenes)) or SCENES
-    begun = time.monotonic()
+    results: dict[str, list[Result]] = {}
     with tempfile.TemporaryDirectory(prefix="headgate-faults-") as folder, Forks() as forks:
         lab = Lab(Path(folder), Kafka(Path(folder) / "kafka"), forks)
         try:
-            results = [r for kind in wanted for r in _scene(lab, kind, given)]
+            for kind in wanted:
+                results[kind.name] = _scene(lab, kind, given)
+                if given.table:
+                    _write(given.table, results)
         finally:
             lab.kafka.close()
-    text = _document(results, time.monotonic() - begun)
-    print(text)
-    if given.table:
-        given.table.write_text(text, encoding="utf-8")
-    return int(any(r.error for r in results))
+    print(_document({name: _rows(found) for name, found in results.items()}))
+    return int(any(r.error for found in results.values() for r in found))
 
 
 def _scene(lab: Lab, kind: type[Scene], given: argparse.Namespace) -> list[Result]:
@@ -65,6 +68,10 @@ def _scene(lab: Lab, kind: type[Scene], given: argparse.Namespace) -> list[Resul
         cell = Cell(kind, "none", "", "", lambda _: None)
         return [_told(Result(cell, 0, _reason(error)))]
     wanted = [c for c in cells(kind, found) if given.fault in c.fault and given.where in c.where]
+    if given.short:
+        wanted = list(
+            {(c.fault, c.where.partition(":")[0], c.recovery): c for c in wanted}.values()
+        )
     if not may_mount():
         wanted = [c for c in wanted if c.fault != "disk full"]
         _say(f"{kind.name}: no disk is filled, for that takes the right to mount one")
@@ -102,18 +109,61 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _document(results: Sequence[Result], seconds: float) -> str:
-    wrong = [r for r in results if r.error]
-    head = (
-        f"{datetime.date.today().isoformat()}: {len(results)} cells, {len(wrong)} went wrong,"
-        f" {seconds / 60:.0f} minutes."
-    )
-    parts = [_HEAD, head, "", *_table(results)]
-    if wrong:
-        parts += ["", "## What went wrong", "", *map(_wrong, wrong)]
-    return "\n".join(parts) + "\n"
+Rows = dict[tuple[str, ...], tuple[str, ...]]
 
 
+def _write(table: Path, results: Mapping[str, Sequence[Result]]) -> None:
+    """Write the rows of these results; others stay as they are."""
+    known = {s.name for s in SCENES}
+    sections = {n: r for n, r in _written(table).items() if n in known}
+    for name, found in results.items():
+        sections[name] = sections.get(name, {}) | _rows(found)
+    table.write_text(_document(sections), encoding="utf-8")
+
+
+def _written(table: Path) -> dict[str, Rows]:
+    text = table.read_text(encoding="utf-8") if table.exists() else ""
+    sections: dict[str, Rows] = {}
+    for part in re.split(r"(?m)^## ", text)[1:]:
+        name, _, body = part.partition("\n")
+        lines = [line for line in body.splitlines() if line.startswith("| ")]
+        cells = [tuple(cell.strip() for cell in line.strip("| ").split(" | ")) for line in lines]
+        sections[name.strip()] = {row[:_KEY]: row[_KEY:] for row in cells[1:]}
+    return sections
+
+
+def _rows(results: Iterable[Result]) -> Rows:
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for result in results:
+        cell = result.cell
+        key = (cell.fault, cell.where.partition(":")[0] or "nowhere", cell.recovery or "none")
+        groups.setdefault(key, []).append(result)
+    return {key: _counted(found) for key, found in groups.items()}
+
+
+def _counted(found: Sequence[Result]) -> tuple[str, ...]:
+    wrong = [r for r in found if r.error]
+    well = str(len(found) - len(wrong))
+    said = "; ".join(f"{r.cell.where}: {r.error.partition(chr(10))[0]}" for r in wrong)
+    day = datetime.date.today().isoformat()
+    return str(len(found)), f"**{well}**" if wrong else well, said.replace("|", "/") or "–", day
+
+
+def _document(sections: Mapping[str, Rows]) -> str:
+    parts = [_HEAD]
+    for name, rows in sorted(sections.items()):
+        lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS)).replace(" ", "")]
+        lines += [_line([*key, *rest]) for key, rest in sorted(rows.items())]
+        parts.append(f"## {name}\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_COLUMNS = ("fault", "where", "recovery", "cells", "ok", "what went wrong", "measured")
+_KEY = 3
 _HEAD = """\
 # Faults
 
@@ -123,26 +173,6 @@ strike at one place of a real run. `ok` means that the run was finished by the r
 named, that every record was read as a direct reading of the topics says, with nothing done twice
 and nothing lost, and that its undo (or the undo in place of its end) left everything as before.
 """
-
-
-def _table(results: Iterable[Result]) -> list[str]:
-    lines = ["| scene | fault | where | recovery | cells | ok |", "|---|---|---|---|---|---|"]
-    groups: dict[tuple[str, ...], list[Result]] = {}
-    for result in results:
-        cell = result.cell
-        step = cell.where.partition(":")[0]
-        groups.setdefault((cell.scene.name, cell.fault, step, cell.recovery), []).append(result)
-    for key, found in groups.items():
-        well = sum(not r.error for r in found)
-        counts = (str(len(found)), str(well) if well == len(found) else f"**{well}**")
-        lines.append(f"| {' | '.join((*key, *counts))} |")
-    return lines
-
-
-def _wrong(result: Result) -> str:
-    cell = result.cell
-    first = result.error.partition("\n")[0]
-    return f"- {cell.scene.name}, {cell.fault}, {cell.where} ({cell.recovery}): {first}"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from scenes.points import Point, read_trace
 from scenes.scene import Scene
 
 # A run waits up to a minute and a half for a stop, three for a start.
-RUN_SECONDS = 300.0
+RUN_SECONDS = 240.0
 _OPENING = Lock()
 
 
@@ -133,7 +133,7 @@ class Trial:
     def said(self) -> str:
         """Return the end of what the workers wrote to their logs."""
         texts = [p.output.with_name(p.output.name + ".err") for p in self._workers]
-        return "\n".join(t.read_text()[-3000:] for t in texts if t.exists())
+        return "\n".join(t.read_text()[-8000:] for t in texts if t.exists())
 
     def must_be_done(self, run: str) -> None:
         """Assert that the run is done, and that each of its steps was marked so exactly once."""
