@@ -1,0 +1,51 @@
+"""Two versions of a transformWithState: the new one takes other state, made from the old one's."""
+
+from __future__ import annotations
+
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor
+
+OUT = "k string, n long"
+
+
+class Seen(StatefulProcessor):
+    """Counts by key, and keeps what came in a list and in a map."""
+
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n long")
+        self.names = handle.getListState("names", "name string")
+        self.times = handle.getMapState("times", "name string", "times int")
+
+    def handleInputRows(self, key, rows, timerValues):
+        total = self.count.get()[0] if self.count.exists() else 0
+        for row in rows:
+            total += 1
+            self.names.appendValue((row.value,))
+            before = self.times.getValue((row.value,)) if self.times.exists() else None
+            self.times.updateValue((row.value,), ((before[0] if before else 0) + 1,))
+        self.count.update((total,))
+        yield Row(k=key[0], n=total)
+
+    def close(self):
+        pass
+
+
+class SeenOnce(StatefulProcessor):
+    """One variable under another name: on the old checkpoint its state would be lost."""
+
+    def init(self, handle):
+        self.total = handle.getValueState("total", "n long, different int")
+
+    def handleInitialState(self, key, initialState, timerValues):
+        # A struct within a row comes as a dict.
+        assert len(initialState.names) == initialState.count["n"]
+        self.total.update((initialState.count["n"], len(initialState.times)))
+
+    def handleInputRows(self, key, rows, timerValues):
+        total, different = self.total.get() if self.total.exists() else (0, 0)
+        total += sum(1 for _ in rows)
+        self.total.update((total, different))
+        yield Row(k=key[0], n=total * 1000 + different)
+
+    def close(self):
+        pass
