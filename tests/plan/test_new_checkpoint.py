@@ -146,6 +146,16 @@ def test_a_stored_version_tells_which_source_is_which(query):
     assert new_sources(lab.folder / "ck") == {"0": ["a", "b"], "1": KAFKA}
 
 
+def test_a_version_that_is_stored_meanwhile_and_tells_nothing_new_makes_no_other_plan(query):
+    """A worker stores the first one when it first looks."""
+    lab = query()
+    same = version(
+        Source(position=0, format="kafka", topics=("orders",)), Source(position=1, format="text")
+    )
+    assert plan(lab).hash == plan(lab, version=same).hash
+    assert plan(lab).hash != plan(lab, source=["0=1", "1=0"]).hash
+
+
 def test_a_topic_that_the_new_version_leaves_is_left(query):
     """Spark would take its partitions for lost data."""
     lab = query()

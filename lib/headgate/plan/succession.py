@@ -173,15 +173,6 @@ class _Kafka:
             )
         if offsets:
             self.found.beginnings.append(Beginning(name=self.take.name, offsets=offsets))
-        self._new_topics()
-
-    def _new_topics(self) -> None:
-        for topic in sorted(set(self.take.topics or ()) - {topic for topic, _ in self.at}):
-            self.found.risks.append(
-                f"source {self.take.name} reads {topic}, which the old version did not: if the"
-                " source has other topics, too, Spark reads it from its beginning, whatever"
-                " startingOffsets says"
-            )
 
     def _found(self, world: World) -> dict[TopicPart, int]:
         topics = world.topics(sorted({topic for topic, _ in self.at}))

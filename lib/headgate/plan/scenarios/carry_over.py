@@ -9,7 +9,7 @@ from headgate.plan.plan import Plan
 from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
 from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
-from headgate.plan.scenarios.takes import given_takes, left_risks, matched_takes
+from headgate.plan.scenarios.takes import given_takes, matched_takes
 from headgate.plan.steps import ExportState
 from headgate.plan.succession import CARRY, Take
 from headgate.plan.world import Checkpoint
@@ -23,8 +23,7 @@ def build(asked: Asked) -> Plan:
     checkpoint, position = found
     takes: tuple[Take, ...]
     if rows := asked.options.get("source", ()):
-        takes, refusals = given_takes(rows, asked.version), list[str]()
-        risks = left_risks(takes, position)
+        (takes, risks), refusals = given_takes(rows, position, asked.version), list[str]()
     else:
         takes, refusals, risks = matched_takes(position, asked.version)
     folder = asked.options.get("export-state")

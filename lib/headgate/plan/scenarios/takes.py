@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Source, Version
@@ -13,8 +14,10 @@ NEW = "new"
 _FORM = "NEW=OLD, as in 0=1, orders=0, 0=0,1 or 2=new"
 
 
-def given_takes(rows: Iterable[str], version: Version | None) -> tuple[Take, ...]:
-    """Read rows of `NEW=OLD`; one that takes nothing (`2=new`) is in no Take."""
+def given_takes(
+    rows: Iterable[str], position: QueryPosition, version: Version | None
+) -> tuple[tuple[Take, ...], list[str]]:
+    """Read rows of `NEW=OLD`, with risks; one that takes nothing (`2=new`) is in no Take."""
     found: dict[str, Take | None] = {}
     for row in rows:
         name, equals, olds = (part.strip() for part in row.partition("="))
@@ -23,9 +26,11 @@ def given_takes(rows: Iterable[str], version: Version | None) -> tuple[Take, ...
             raise ScenarioError(f"--source: expected {_FORM}, found {row!r}")
         if name in found:
             raise ScenarioError(f"--source: the new version's source {name} is given twice")
-        topics = _topics(_placed(version).get(name))
-        found[name] = None if of == (NEW,) else Take(name=name, of=of, topics=topics)
-    return tuple(take for take in found.values() if take is not None)
+        found[name] = None if of == (NEW,) else Take(name=name, of=of)
+    sources = _placed(version)
+    takes = [_narrowed(t, sources.get(t.name), position) for t in found.values() if t is not None]
+    risks = [risk for t in takes for risk in _added(t, sources.get(t.name), position)]
+    return _ordered(takes), [*_left_over(takes, position), *risks]
 
 
 def matched_takes(
@@ -43,10 +48,12 @@ def matched_takes(
             "no stored version tells the new version's sources: they are taken to be those of the"
             " old one, in the same order (say otherwise with --source NEW=OLD)"
         )
-        return same, [], [risk]
+        return _ordered(same), [], [risk]
     if named:
         new = {(s.name or name): s for name, s in new.items()}
-    takes, refusals, taken = [], [], set[str]()
+    takes: list[Take] = []
+    refusals: list[str] = []
+    risks: list[str] = []
     for name, source in new.items():
         olds = _candidates(name, source, position)
         if len(olds) > 1 and any(o.name == name for o in olds):
@@ -57,15 +64,43 @@ def matched_takes(
                 " --source NEW=OLD"
             )
         elif olds:
-            takes.append(Take(name=name, of=(olds[0].name,), topics=_topics(source)))
-            taken.add(olds[0].name)
-    risks = [_left(s) for s in position.sources if s.name not in taken]
+            take = Take(name=name, of=(olds[0].name,))
+            takes.append(_narrowed(take, source, position))
+            risks += _added(take, source, position)
+    risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not refusals else []
     risks += [f"source {n} is new: it begins at its own startingOffsets" for n in begun]
-    return tuple(takes), refusals, risks
+    return _ordered(takes), refusals, risks
 
 
-def left_risks(takes: Iterable[Take], position: QueryPosition) -> list[str]:
+def _ordered(takes: Iterable[Take]) -> tuple[Take, ...]:
+    """A plan is the same, whether a version that tells nothing new is stored by now or not."""
+    return tuple(sorted(takes, key=lambda take: take.name))
+
+
+def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Take:
+    """Return it with the topics that the new source still reads, where it leaves out some.
+
+    Spark takes partitions that it no longer reads for lost data.
+    """
+    reads, old = set(_topics(source) or ()), _old_topics(take, position)
+    return replace(take, topics=tuple(sorted(reads & old))) if reads and old - reads else take
+
+
+def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
+    return [
+        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from its"
+        " beginning, whatever startingOffsets says"
+        for topic in sorted(set(_topics(source) or ()) - _old_topics(take, position))
+    ]
+
+
+def _old_topics(take: Take, position: QueryPosition) -> set[str]:
+    olds = (position.source(name) for name in take.of)
+    return {topic for old in olds if old for topic in old.offsets}
+
+
+def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
     """Name the sources of the old version that nothing takes over."""
     taken = {old for take in takes for old in take.of}
     return [_left(s) for s in position.sources if s.name not in taken]
