@@ -6,6 +6,9 @@ Where the tool is right the plan is the same; where it is unsafe ours refuses, a
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -250,6 +253,46 @@ def groups_of(broker):
 
     with Kafka(broker) as kafka:
         return {group.id for group in kafka.groups()}
+
+
+def test_it_runs_and_is_undone_without_any_registration(cluster, kafka_admin, unique):
+    """The run's worker learns the address and the proofs from the plan alone."""
+    from confluent_kafka.admin import NewTopic
+
+    app = unique("lone")
+    names = [f"{app}{end}" for end in ("_in", "-counts-changelog", "-g-repartition")]
+    for future in kafka_admin.create_topics([NewTopic(n, 1, 1) for n in names]).values():
+        future.result(20)
+    commit(cluster.broker, app, {("_in", 0): 0, ("-g-repartition", 0): 0})
+    before = ids(cluster.broker, names)
+    words = ("--application-id", app, "--bootstrap-server", cluster.broker, "--to-latest")
+    words += ("--input-topics", f"{app}_in", "--topology", cluster.described(app))
+    done = run_in(cluster.folder, "reset", *words, "--execute")
+    assert done["state"] == "done"
+    assert ids(cluster.broker, names).keys() == {f"{app}_in"}
+    undone = run_in(cluster.folder, "undo", done["run"])
+    assert undone["state"] == "done"
+    after = ids(cluster.broker, names)
+    assert after.keys() == before.keys()
+    assert [n for n in names if after[n] == before[n]] == [f"{app}_in"]
+
+
+def run_in(folder, *words):
+    """Run a command in a folder without headgate.toml; its store is in the user's state folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "headgate.cli.main", *words, "--format", "json"],
+        cwd=folder, env={**os.environ, "XDG_STATE_HOME": str(folder / "lone")},
+        capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def ids(broker, names):
+    from headgate.gateway.kafka import Kafka
+
+    with Kafka(broker) as kafka:
+        return {name: topic.id for name, topic in kafka.topics(names).items()}
 
 
 def test_a_topology_of_another_application_is_no_evidence(cluster, reset):

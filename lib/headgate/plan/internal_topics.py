@@ -119,7 +119,8 @@ def _pipelines_of(topic: str, around: Surroundings) -> Iterator[tuple[str, str]]
     """Yield the other pipelines that read a topic; a Spark query shows in no group."""
     for name, version in sorted((around.versions or {}).items()):
         streams = version.streams.sources if version.streams else ()
-        if any(topic in source.topics for source in (*(version.sources or ()), *streams)):
+        read = {t for source in version.sources or () for t in source.topics}
+        if topic in read | {t for source in streams for t in source.topics}:
             yield name, f"pipeline {name} reads it"
 
 
