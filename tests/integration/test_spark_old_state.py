@@ -96,7 +96,7 @@ def in_folder(out):
     return [json.loads(row)["value"] for p in out.glob("part-*") for row in p.open()]
 
 
-def wait_for(condition, seconds=150):
+def wait_for(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

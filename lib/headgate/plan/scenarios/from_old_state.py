@@ -10,7 +10,7 @@ from headgate.model.rewind import LoggedBatch, Rewind
 from headgate.model.version import Engine
 from headgate.plan.moment import from_milliseconds, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.rewind_inputs import Inputs, read_inputs
 from headgate.plan.scenarios.rewind_sink import SINKS, SinkPlan, plan_sink
@@ -225,7 +225,10 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: SUPPORTED,
+        Engine.SPARK: needs(
+            "a checkpoint that is a folder of this machine, local or mounted: on an object store"
+            " nothing can be changed in one step"
+        ),
         Engine.CONSUMER_GROUP: refused(
             "a consumer group " + _NO_PAST.format("it keeps only its newest offsets.")
         ),
