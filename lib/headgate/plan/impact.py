@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from headgate.plan.plan import Plan
+from headgate.plan.plan import UNDO, Plan
 
 MEASURED = ("bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "downstream")
 """The keys that a scenario does not fill in."""
@@ -105,5 +105,7 @@ def measured(impact: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def not_undoable(plan: Plan) -> tuple[str, ...]:
-    """Return what the plan does that no undo takes back, a line each."""
+    """Return what the plan does that no undo takes back, a line each; nothing of an undo."""
+    if plan.scenario == UNDO:
+        return ()
     return tuple(step.describe() for step in plan.steps if not step.undoable)

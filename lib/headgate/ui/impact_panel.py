@@ -42,7 +42,9 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 def _time(impact: Mapping[str, Any]) -> str:
     seconds = impact.get("seconds")
-    return NONE if seconds is None else f"≈ {duration(round(seconds * 1000))}"
+    if seconds is None:
+        return NONE
+    return f"≈ {duration(round(seconds) * 1000 or 1000)}" if seconds else "no time"
 
 
 def impact_details(plan: Plan) -> None:

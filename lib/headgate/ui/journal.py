@@ -15,6 +15,7 @@ _WORDS = {
     "cancel": "asked to stop",
     "request": "asked for",
     "approve": "approved",
+    "confirm": "confirmed what it asked for,",
     "done": "done",
     "failed": "failed",
     "refused": "refused",

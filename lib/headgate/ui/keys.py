@@ -136,4 +136,5 @@ class RunsKey(StrEnum):
     RESUME = "run_resume"
     CANCEL = "run_cancel"
     CONFIRM = "run_confirm"
+    NAME = "run_name"
     LOOKS = "run_looks"

@@ -10,12 +10,14 @@ import streamlit as st
 
 from headgate.plan.plan import Plan
 from headgate.ui import markup
+from headgate.views.impact_words import plural_exact
 from headgate.views.numbers import exact
 
 SEARCHED_FROM = 12
 """With fewer rows nobody needs to search."""
 _SHOWN_AT_ONCE, _HEIGHT = 10, 390
 FIELD = "offsets"
+_NUMBERS = ("From", "To", "Moves by")
 
 
 def moves_of(plan: Plan) -> list[Mapping[str, Any]]:
@@ -33,7 +35,7 @@ def offsets_table(plan: Plan, *, key: str) -> None:
     moves = moves_of(plan)
     if not moves:
         return
-    st.html(markup.section(f"Offsets of {exact(len(moves))} partition(s)"))
+    st.html(markup.section(f"Offsets of {plural_exact(len(moves), 'partition')}"))
     if len(moves) > SEARCHED_FROM:
         wanted = st.text_input(
             "Find a partition",
@@ -49,6 +51,7 @@ def offsets_table(plan: Plan, *, key: str) -> None:
         frame(moves),
         hide_index=True,
         key=f"{key}_offsets",
+        column_config={name: st.column_config.TextColumn(alignment="right") for name in _NUMBERS},
         height="content" if len(moves) <= _SHOWN_AT_ONCE else _HEIGHT,
     )
 

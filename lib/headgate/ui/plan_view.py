@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -21,6 +21,8 @@ from headgate.views.numbers import plural
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 MOVES = frozenset({"offsets", "moves"})
 """Fields of steps that hold a row for each partition."""
+SENTENCES = 6
+"""Risks and reasons that are shown at once."""
 LONGEST = 1_500
 """Characters of a value that are shown; the saved plan has all of them."""
 OPENERS = frozenset(
@@ -47,7 +49,8 @@ def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
     if plan.refusals:
-        reason = _sentence("; ".join(plan.refusals))
+        more = len(plan.refusals) - 1
+        reason = _sentence(plan.refusals[0]) + (f" And {more} more." if more else "")
         line = markup.verdict("!", "Refused.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
         line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
@@ -71,7 +74,7 @@ def plan_steps(plan: Plan, *, key: str = "plan") -> None:
     if not plan.steps:
         st.html(markup.quiet("There are no steps."))
         return
-    st.html(markup.section("Steps") + _steps(plan.steps))
+    st.html(markup.section("Steps") + _steps(plan.steps, is_undo=plan.scenario == UNDO))
     offsets_table(plan, key=key)
     for number, step in enumerate(plan.steps, start=1):
         if details := step.details():
@@ -79,14 +82,18 @@ def plan_steps(plan: Plan, *, key: str = "plan") -> None:
                 st.html(details_html(details))
 
 
-def _steps(steps: Iterable[Step]) -> str:
+def _steps(steps: Iterable[Step], *, is_undo: bool) -> str:
     lines = "".join(
         f"<li {markup.tone(HUES.get(step.symbol, 'changed'))}><i>{escape(step.symbol)}</i>"
         f"<span>{markup.rich(step.describe())}</span>"
-        f"<em>{'can be undone' if step.undoable else 'no way back'}</em></li>"
+        f"<em>{'' if is_undo else _way_back(step)}</em></li>"
         for step in steps
     )
     return f'<ol class="hg-steps">{lines}</ol>'
+
+
+def _way_back(step: Step) -> str:
+    return "can be undone" if step.undoable else "no way back"
 
 
 def details_html(details: Mapping[str, Any]) -> str:
@@ -108,9 +115,9 @@ def _short(text: str) -> str:
 def plan_consequences(plan: Plan) -> None:
     """Show refusals, risks, what is read again, preconditions and the command line."""
     if plan.refusals:
-        st.html(markup.section("Refused because") + _says(plan.refusals, "refuses"))
+        _sentences("Refused because", plan.refusals, "refuses")
     if plan.risks:
-        st.html(markup.section("Risks") + _says(plan.risks, "unknown"))
+        _sentences("Risks", plan.risks, "unknown")
     impact_details(plan)
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))
@@ -141,6 +148,14 @@ def _flat(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{k} {_flat(v)}" for k, v in value.items())
     return ", ".join(map(_flat, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _sentences(title: str, lines: Sequence[str], hue: str) -> None:
+    """Show the first sentences; a plan over many partitions may have one for each."""
+    st.html(markup.section(title) + _says(lines[:SENTENCES], hue))
+    if rest := lines[SENTENCES:]:
+        with st.expander(f"{len(rest)} more"):
+            st.html(_says(rest, hue))
 
 
 def _says(lines: Iterable[str], hue: str) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from headgate.store.audit import AuditRow
 from headgate.store.requests import RequestRow, RequestState
 from headgate.ui import markup
+from headgate.ui.impact_panel import impact_tiles
 from headgate.ui.keys import Param, RequestsKey
 from headgate.ui.markup import Code
 from headgate.ui.person import ask_name
@@ -35,6 +36,8 @@ def request_view(context: Context, request: str) -> None:
     """Show a request, and offer the decision while it is open."""
     detail = read_request(context, request)
     _head(detail.row)
+    plan_verdict(detail.plan)
+    impact_tiles(detail.plan)
     if detail.row.state is RequestState.OPEN:
         _decide(context, detail)
     elif detail.row.run is not None:
@@ -42,7 +45,6 @@ def request_view(context: Context, request: str) -> None:
             "pages/runs.py", label="See its run", icon=":material/list_alt:",
             query_params={Param.RUN.value: detail.row.run},
         )  # fmt: skip
-    plan_verdict(detail.plan)
     plan_consequences(detail.plan)
     plan_steps(detail.plan)
     st.html(markup.section("What happened") + markup.bullets(map(_line, detail.audit)))

@@ -16,6 +16,7 @@ from headgate.ui.journal import journal
 from headgate.ui.keys import Param, RunsKey
 from headgate.ui.markup import Code
 from headgate.ui.page import user
+from headgate.ui.person import ask_name
 from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.problem import act, sentence, show_problem
 from headgate.ui.state import select
@@ -62,6 +63,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
         st.rerun()
     _head(detail)
     _remarks(detail)
+    _question(context, detail)
     _actions(context, detail)
     st.html(markup.section("Steps") + _steps(detail))
     if can_catch_up(detail):
@@ -145,18 +147,24 @@ def _remarks(detail: RunDetail) -> None:
         st.html(markup.bullets(detail.stands))
 
 
+def _question(context: Context, detail: RunDetail) -> None:
+    """Let a person confirm, by name, what the run waits for; the run proves it then."""
+    if detail.waits_for is None:
+        return
+    with st.container(border=True, key="question"):
+        asked = sentence(detail.waits_for.request)
+        st.warning(
+            f"{asked}. The run waits for it, and proves it then.", icon=":material/front_hand:"
+        )
+        name = ask_name(RunsKey.NAME)
+        if st.button("It is done", key=RunsKey.CONFIRM, type="primary", icon=":material/check:",
+                     disabled=name is None):  # fmt: skip
+            act(lambda: confirm_run(context, detail.row.id, by=name or ""))
+
+
 def _actions(context: Context, detail: RunDetail) -> None:
     run = detail.row.id
-    if detail.waits_for is not None:
-        st.warning(
-            f"{sentence(detail.waits_for.request)}. The run waits for it, and proves it then.",
-            icon=":material/front_hand:",
-        )
     with st.container(horizontal=True):
-        if detail.waits_for is not None and st.button(
-            "It is done", key=RunsKey.CONFIRM, type="primary", icon=":material/check:"
-        ):
-            act(lambda: confirm_run(context, run, by=user()))
         if detail.can_undo and st.button("Undo …", key=RunsKey.UNDO, icon=":material/undo:"):
             _undo_dialog(context, run)
         if detail.can_resume and st.button("Resume", key=RunsKey.RESUME, icon=":material/resume:"):

@@ -12,7 +12,7 @@ from headgate.plan.answers import missing
 from headgate.plan.scenario import Answer, Kind, Option, Scenario
 from headgate.ui import markup
 
-_NEITHER = "none of these"
+_NEITHER = "Not chosen"
 _IN_A_ROW = 2
 
 

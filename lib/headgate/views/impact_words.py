@@ -43,9 +43,9 @@ def _time(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def duration_words(impact: Mapping[str, Any]) -> str:
     """Return the estimated duration with its rate, or why it is not known."""
     how = str(impact["seconds_how"])
-    if impact.get("seconds") is None:
+    if not impact.get("seconds"):
         return how
-    return f"about {duration(round(impact['seconds'] * 1000))}: {how}"
+    return f"about {duration(round(impact['seconds']) * 1000 or 1000)}: {how}"
 
 
 def _after(plan: Plan) -> Iterator[tuple[str, str]]:

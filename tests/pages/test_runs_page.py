@@ -1,0 +1,87 @@
+"""The Runs page: journal, who approved, where a stop left things, and a person's confirmation."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from headgate.plan.plan import Plan, dump_plan
+from headgate.plan.steps import RecordOffsets
+from headgate.store import open_store
+from headgate.store.journal import Event
+from headgate.store.runs import NewRun, RunState
+from headgate.ui.keys import RunsKey
+from headgate.usecases.context import open_context
+
+
+@pytest.fixture
+def store(seeded):
+    with closing(open_store(open_context(str(seeded)).store_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store):
+    """A run that a worker has taken, at work on its only step."""
+    plan = Plan(scenario="from-point", pipeline="billing", steps=(RecordOffsets(group="billing"),))
+    new = NewRun(
+        scenario=plan.scenario,
+        pipeline="billing",
+        plan_hash=plan.hash,
+        plan=dump_plan(plan),
+        resources=(),
+    )
+    queued = store.runs.enqueue(new, by="ann", action="apply")
+    store.runs.claim("slot-0")
+    store.journal.add(queued, 0, Event.BEGUN, {"was": {"file": "x"}})
+    return queued
+
+
+def text(at):
+    return " ".join(element.proto.body for element in at.get("html"))
+
+
+def test_a_run_under_way_shows_how_far_it_is_and_can_be_cancelled(open_page, store, run):
+    store.journal.note(run, 0, "looking at the group")
+    store.progress.record(run, 0, "partitions", 30, 120)
+    at = open_page("runs", run=run)
+    shown = text(at)
+    assert "30 of 120 partitions" in shown
+    assert 'style="width:25.0%"' in shown
+    assert "looking at the group" in shown
+    at.button(key=RunsKey.CANCEL).click().run()
+    assert store.runs.get(run).cancel_requested
+    assert at.button(key=RunsKey.CANCEL).disabled
+    assert "Step 1 is under way" in text(at)
+    assert not at.exception
+
+
+def test_a_cancelled_run_says_what_is_left_and_keeps_its_journal(open_page, store, run):
+    store.journal.add(run, 0, Event.FAILED, {"error": "the run was cancelled"})
+    store.runs.finish(run, RunState.CANCELLED, error="the run was cancelled")
+    at = open_page("runs", run=run)
+    shown = text(at)
+    assert "0 of 1 steps are done." in shown
+    assert "may be done in part" in shown
+    assert "asked for by ann" in shown
+    assert "stopped by slot-0: the run was cancelled" in shown
+    assert at.button(key=RunsKey.UNDO)
+    assert at.button(key=RunsKey.RESUME)
+    assert not at.exception
+
+
+def test_a_person_confirms_what_a_run_waits_for(open_page, store, run):
+    store.questions.ask(run, 0, 1, "stop", "stop billing")
+    at = open_page("runs", run=run)
+    assert [w.value for w in at.warning if "stop billing" in w.value]
+    assert at.button(key=RunsKey.CONFIRM).disabled
+    at.text_input(key=RunsKey.NAME).set_value("bob").run()
+    at.button(key=RunsKey.CONFIRM).click().run()
+    assert store.questions.open(run) is None
+    assert not at.warning
+    assert [(e.action, e.by) for e in store.audit.list(run)][-1] == (
+        "confirm",
+        "bob (not logged in)",
+    )
+    assert not at.exception
