@@ -91,7 +91,8 @@ def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consum
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.effects(), group) == before
     assert read_on(broker, group, orders)[:2] == ["poison", "poison"]
-    assert not here.effects().shapes([parking_name(run, orders)])
+    # Retention may have taken the originals by then: the copy is nobody's to throw away.
+    assert len(consume(parking_name(run, orders), 2)) == 2
 
 
 @pytest.mark.parametrize(

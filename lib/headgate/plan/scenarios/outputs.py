@@ -246,7 +246,8 @@ def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
     elif found.topics:
         yield (
             f"an undo puts the records of {names} back with other offsets, in place of what was"
-            " written since; parking topics keep them until the undo, or until you delete them"
+            " written since; parking topics (headgate-parked-RUN-...) keep them until then, or"
+            " until you delete these"
         )
     if found.folder:
         yield f"the old files of {found.folder} stay beside it until you remove them"

@@ -111,7 +111,7 @@ def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
     if shapes and "park" in seen.asked.options:
         yield (
             f"an undo puts the records of {named(shapes)} back with other offsets; parking topics"
-            " keep them until the undo, or until you delete them"
+            " (headgate-parked-RUN-...) keep them until then, or until you delete these"
         )
     elif shapes:
         yield f"the records of {named(shapes)} are gone for good: nothing parks them (--park)"

@@ -122,8 +122,8 @@ def _risks(asked: Asked, span: Span) -> tuple[str, ...]:
     risks = [
         f"{asked.pipeline.name} never reads {span.begin} to {span.end - 1} of"
         f" {span.topic}[{span.partition}]: its results lack what they would have added",
-        "the records stay where they are, and in a parking topic until an undo or until you"
-        " delete it: other readers meet them, too",
+        "the records stay where they are, so other readers meet them, too; their copy in a parking"
+        " topic (headgate-parked-RUN-...) stays until you delete it, also after an undo",
         "an undo puts the group back in front of them: what it has read since comes again",
     ]
     if asked.pipeline.engine is Engine.KAFKA_STREAMS:

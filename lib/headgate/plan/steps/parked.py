@@ -104,8 +104,11 @@ class ParkRecords(StepBase):
             effects.note(f"{name} is parked in {parking}: {_shown(digests)}")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Drop the parking topics, once the records are back."""
-        return (DropParking(topics=dict(was["parking"])),)
+        """Drop the parking topics, once the records are back; of what was stepped over they stay.
+
+        Retention may have deleted those records from their own topic meanwhile.
+        """
+        return () if self.only else (DropParking(topics=dict(was["parking"])),)
 
     def _shape(self, name: str, parking: str) -> TopicShape:
         like = self.topics[name]
