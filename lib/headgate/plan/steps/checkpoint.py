@@ -228,11 +228,6 @@ def beside(checkpoint: str, word: str, run: str) -> str:
     return str(path.with_name(f".{path.name}.{word}-{run}"))
 
 
-def check_stopped(world: World, pipeline: str) -> None:
-    """Refuse where the pipeline is not proven to be stopped; see `plan.proof`."""
-    prove_stopped(world, pipeline)
-
-
 def check_query(world: World, location: str, query_id: str) -> Checkpoint:
     """Return the checkpoint there; refuse where it is missing or another query's."""
     found = world.checkpoint(location)
