@@ -57,7 +57,7 @@ def _group(broker: str, count: int) -> str:
     name = f"bench-{count}"
     admin = AdminClient({"bootstrap.servers": broker})
     admin.create_topics([NewTopic(name, count, 1)])[name].result(120)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while True:
         try:
             _commit(admin, name, count)

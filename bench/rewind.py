@@ -1,0 +1,149 @@
+"""Rewind a large checkpoint on a local file system: a copy by links, moved into place, moved back.
+
+The checkpoint is one that Spark wrote, with 10 GB of state files of real bytes beside it (no holes;
+HEADGATE_BENCH_GB says another size, and the row says which it was). The peer copies it whole.
+What reads the state back before the start is Spark's own reader; it is no part of this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from harness import Row, least
+
+from headgate.gateway.world import LiveEffects
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.step import Step
+from headgate.plan.steps import ReplaceCheckpoint, SnapshotCheckpoint
+from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint
+
+WRITTEN = Path(__file__).parents[1] / "tests/golden/checkpoints/kafka_source/checkpoint"
+GIGABYTES = float(os.environ.get("HEADGATE_BENCH_GB", "10"))
+PARTITIONS, VERSIONS = 200, 2
+TIMES = 3
+_BLOCK = os.urandom(1 << 20)
+
+
+def rows() -> Iterator[Row]:
+    """Yield a start from scratch and a rewind, both with their way back, beside a full copy."""
+    with tempfile.TemporaryDirectory(prefix="headgate-bench-", dir=_roomy()) as folder:
+        home = Path(folder)
+        checkpoint = home / "checkpoint"
+        _write(checkpoint)
+        copied = _copied(checkpoint, home / "copy")
+        yield _row("snapshot and fresh checkpoint, and back", _scratch(home, checkpoint), copied)
+        yield _row("rewind by a batch, and back", _rewound(home, checkpoint), copied)
+
+
+def _roomy() -> str | None:
+    """Return where there is room for twice the size: the usual place, else this folder."""
+    needed = 2.2 * GIGABYTES * 1e9
+    for folder in (tempfile.gettempdir(), str(Path(__file__).parent)):
+        if shutil.disk_usage(folder).free > needed:
+            return folder
+    raise SystemExit(f"no room for {needed / 1e9:.0f} GB: set HEADGATE_BENCH_GB to less")
+
+
+def _write(checkpoint: Path) -> None:
+    """Make the checkpoint, its state spread over the files of so many partitions and versions."""
+    shutil.copytree(WRITTEN, checkpoint)
+    blocks = int(GIGABYTES * 1e9 / PARTITIONS / VERSIONS / len(_BLOCK)) + 1
+    for partition in range(PARTITIONS):
+        folder = checkpoint / "state" / "0" / str(partition)
+        folder.mkdir(parents=True)
+        for version in range(1, VERSIONS + 1):
+            with (folder / f"{version}.delta").open("wb") as stream:
+                for _ in range(blocks):
+                    stream.write(_BLOCK)
+    os.sync()
+
+
+def _copied(checkpoint: Path, to: Path) -> float:
+    """Return how long a full copy takes that is on disk at its end, in seconds."""
+
+    def copy() -> None:
+        shutil.copytree(checkpoint, to)
+        os.sync()
+        shutil.rmtree(to)
+
+    return least(copy, 1)
+
+
+def _row(what: str, work: Callable[[], object], copied: float) -> Row:
+    best = least(work, TIMES)
+    return Row(
+        subject=f"{what}, {GIGABYTES:g} GB",
+        ours=best,
+        peer=copied,
+        peer_is="a full copy",
+        goal="seconds, no full copy",
+        met=best < 10 and best < copied / 2,
+    )
+
+
+def _effects(home: Path, checkpoint: Path, run: str) -> LiveEffects:
+    pipeline = Pipeline(
+        name="bench",
+        engine=Engine.SPARK,
+        checkpoint=str(checkpoint),
+        commands=Commands(status="exit 3"),
+    )
+    registry = Registry(path=str(home / "headgate.toml"), pipelines=(pipeline,))
+    return LiveEffects(
+        registry, home / ".headgate", run=run, pause=lambda _: None, note=lambda _: None
+    )
+
+
+def _do(steps: Iterable[Step], effects: LiveEffects) -> None:
+    """Carry out steps as a run does, and then their undo, newest first."""
+    done = []
+    for step in steps:
+        was = step.bind(effects)
+        step.apply(effects, was)
+        step.verify(effects, was)
+        done.append((step, was))
+    for step, was in reversed(done):
+        for back in step.undo(was):
+            bound = back.bind(effects)
+            back.apply(effects, bound)
+            back.verify(effects, bound)
+
+
+def _scratch(home: Path, checkpoint: Path) -> Callable[[], object]:
+    effects = _effects(home, checkpoint, "20261122-000000-abcdef")
+    facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
+    steps = (SnapshotCheckpoint(**facts), ReplaceCheckpoint(**facts))
+
+    def work() -> None:
+        _do(steps, effects)
+        _tidy(home)
+
+    return work
+
+
+def _rewound(home: Path, checkpoint: Path) -> Callable[[], object]:
+    effects = _effects(home, checkpoint, "20261122-000001-abcdef")
+    facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
+    steps = (CopyToBatch(**facts, batch=0), PutCheckpoint(**facts, batch=0))
+
+    def work() -> None:
+        _do(steps, effects)
+        _tidy(home)
+
+    return work
+
+
+def _query(checkpoint: Path) -> str:
+    return str(json.loads((checkpoint / "metadata").read_text())["id"])
+
+
+def _tidy(home: Path) -> None:
+    """Remove what an undo leaves on purpose: the checkpoint that stood in the old one's place."""
+    for left in home.glob(".checkpoint.after-*"):
+        shutil.rmtree(left)
