@@ -1,14 +1,14 @@
 """Write `docs/scenarios.md` from the scenarios' declarations: `scenario_pages.py [--check]`.
 
 What a scenario asks and which engines it is for are its declaration. Its steps are those that its
-modules build, each with the first sentence of its class and of its `undo`; its risks are the texts
-of the functions that name them. `--check` writes nothing and fails where the page is not current.
+builder can make, each with the first sentence of its class and of its `undo`; its risks are the
+texts of the functions that name them. `--check` writes nothing and fails where the page is not
+current.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import re
 import sys
@@ -136,64 +136,70 @@ def _first(documented: object) -> str:
 
 
 def steps(scenario: Scenario) -> list[type[Step]]:
-    """Return the kinds of steps that the scenario's modules name, in the order of STEPS."""
-    named = {name for m in modules(scenario) for name in _named_steps(m)}
+    """Return the kinds of steps that building the scenario's plan can make, in STEPS' order."""
+    named = {name for node, module in reached(scenario) for name in _made(node, module)}
     return [kind for kind in STEPS if kind.__name__ in named]
 
 
-def _named_steps(module: ModuleType) -> Iterator[str]:
-    """Yield the steps that a module names, also as the result of a function that makes them."""
-    for name, value in vars(module).items():
-        if inspect.isclass(value) and value in STEPS and _uses(module, name):
+def _made(node: ast.AST, module: ModuleType) -> Iterator[str]:
+    """Yield the steps that a definition makes, itself or by a function beside the steps."""
+    for called in (n.func for n in ast.walk(node) if isinstance(n, ast.Call)):
+        value = _value(called, module)
+        if inspect.isclass(value) and value in STEPS:
             yield value.__name__
         elif inspect.isfunction(value) and value.__module__.startswith(_STEPS):
             yield from re.findall(r"\w+", str(inspect.signature(value).return_annotation))
 
 
-def _uses(module: ModuleType, name: str) -> bool:
-    """Whether a class is made here: one that is only asked for by its type is no step of ours."""
-    called = {
-        n.func.id
-        for n in ast.walk(_tree(module))
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    return name in called
-
-
-def modules(scenario: Scenario) -> list[ModuleType]:
-    """Return the modules of the scenario that its plans are built in, its own first."""
+def reached(scenario: Scenario) -> list[tuple[ast.AST, ModuleType]]:
+    """Return the functions and classes of the scenarios' modules that its builder comes to."""
     first = inspect.getmodule(scenario.build)
     assert first is not None
-    found = {first.__name__: first}
-    waiting = [first]
+    found: dict[tuple[str, str], tuple[ast.AST, ModuleType]] = {}
+    waiting: list[tuple[ModuleType, str]] = [(first, scenario.build.__name__)]
     while waiting:
-        for name in _imported(waiting.pop(0)):
-            if name not in found:
-                found[name] = importlib.import_module(name)
-                waiting.append(found[name])
+        module, name = waiting.pop(0)
+        node = _defined(module).get(name)
+        if node is None or (module.__name__, name) in found:
+            continue
+        found[module.__name__, name] = (node, module)
+        leads = (_leads(used, module) for used in ast.walk(node))
+        waiting += [lead for lead in leads if lead is not None]
     return list(found.values())
 
 
-def _imported(module: ModuleType) -> Iterator[str]:
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_SCENARIOS):
-            if node.module != _SCENARIOS:
-                yield str(node.module)
-            else:
-                yield from (f"{_SCENARIOS}.{alias.name}" for alias in node.names)
+def _leads(node: ast.AST, module: ModuleType) -> tuple[ModuleType, str] | None:
+    """Return where a name that is used is defined, if that is among the scenarios' modules."""
+    value = _value(node, module)
+    if not (inspect.isfunction(value) or inspect.isclass(value)):
+        return None
+    if not value.__module__.startswith(_SCENARIOS):
+        return None
+    return sys.modules[value.__module__], value.__name__
+
+
+def _value(node: ast.AST, module: ModuleType) -> object:
+    """Return what `name` or `module.name` stands for in a module, None for another thing."""
+    if isinstance(node, ast.Name):
+        return vars(module).get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        owner = vars(module).get(node.value.id)
+        return getattr(owner, node.attr, None) if inspect.ismodule(owner) else None
+    return None
 
 
 @cache
-def _tree(module: ModuleType) -> ast.Module:
-    return ast.parse(inspect.getsource(module))
+def _defined(module: ModuleType) -> dict[str, ast.AST]:
+    tree = ast.parse(inspect.getsource(module))
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
 
 
 def risks(scenario: Scenario) -> Iterable[str]:
     """Return the sentences that the functions with `risk` in their name can say."""
     said = [
         _one_line(text)
-        for module in modules(scenario)
-        for function in ast.walk(_tree(module))
+        for node, _ in reached(scenario)
+        for function in ast.walk(node)
         if isinstance(function, ast.FunctionDef) and "risk" in function.name
         for text in _texts(function)
     ]
