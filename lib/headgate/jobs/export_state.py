@@ -22,7 +22,10 @@ _ROW = ("key", "partition_id")
 
 
 def work(spark: Any, wish: dict[str, Any]) -> Any:
-    """Return what was written: `folder`, `operator`, `name`, `keys`, `columns`, `schema`, `rows`."""
+    """Return what was written: `folder`, `operator`, `name`, `columns`, `schema`, `rows`.
+
+    `timers_left` is how many timers of a transformWithState are not in it.
+    """
     found: dict[int, list[Any]] = {}
     for store, name, options in stores(spark, wish["checkpoint"], int(wish["batch"])):
         found.setdefault(int(store["operatorId"]), []).append((store, name, options))
@@ -36,7 +39,9 @@ def _operator(spark: Any, wish: dict[str, Any], parts: list[Any]) -> Iterator[di
     if any("stateVarName" in options for _, _, options in parts):
         kinds = _kinds(parts[0][0])
         frames = [(n, _variable(read_store(*where, o), kinds.get(n, ""))) for _, n, o in parts]
-        yield _write(wish, named, parts[0][0], _joined(frames))
+        written = _write(wish, named, parts[0][0], _joined(frames))
+        timers = read_store(*where, {"readRegisteredTimers": "true"}) if _has_time(parts) else None
+        yield {**written, "timers_left": timers.count() if timers is not None else 0}
         return
     for store, name, options in parts:
         rows = read_store(*where, options)
@@ -46,6 +51,10 @@ def _operator(spark: Any, wish: dict[str, Any], parts: list[Any]) -> Iterator[di
             rows = rows.select(*_key(rows), "value")
         folder = named if len(parts) == 1 else f"{named}-{name}"
         yield _write(wish, folder, store, rows)
+
+
+def _has_time(parts: list[Any]) -> bool:
+    return bool(json.loads(parts[0][0]["operatorProperties"]).get("timeMode") != "NoTime")
 
 
 def _kinds(store: Any) -> dict[str, str]:
@@ -87,12 +96,11 @@ def _write(wish: dict[str, Any], folder: str, store: Any, rows: Any) -> dict[str
     place = Path(wish["folder"]) / folder
     rows.write.parquet(str(place))
     back = rows.sparkSession.read.parquet(str(place))
-    columns = [c for c in back.columns if c not in ()]
     return {
         "folder": folder,
         "operator": int(store["operatorId"]),
         "name": str(store["operatorName"]),
-        "columns": columns,
+        "columns": back.columns,
         "schema": json.loads(back.schema.json()),
         "rows": back.count(),
         "rows_read": rows.count(),

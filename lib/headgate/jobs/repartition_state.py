@@ -6,6 +6,8 @@ whose state is the old one's. Both batches are then read back, and their rows mu
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 from headgate.jobs.state_rows import stores
@@ -19,7 +21,21 @@ def work(spark: Any, wish: dict[str, Any]) -> Any:
         return {"error": "this PySpark has no state repartition: it takes 4.2", "condition": None}
     checkpoint, batch = wish["checkpoint"], int(wish["batch"])
     manager.repartition(checkpoint, int(wish["partitions"]), True)
-    return [_compared(spark, checkpoint, batch, *one) for one in stores(spark, checkpoint, batch)]
+    found = stores(spark, checkpoint, batch)
+    parts = [*found, *_timers(found)]
+    return [_compared(spark, checkpoint, batch, *one) for one in parts]
+
+
+def _timers(found: list[Any]) -> Iterator[tuple[Any, str, dict[str, str]]]:
+    """Yield what reads the timers of each transformWithState that may have some."""
+    with_time = {
+        int(store["operatorId"]): store
+        for store, _, options in found
+        if "stateVarName" in options
+        and json.loads(store["operatorProperties"]).get("timeMode") != "NoTime"
+    }
+    for store in with_time.values():
+        yield store, "timers", {"readRegisteredTimers": "true"}
 
 
 def _compared(

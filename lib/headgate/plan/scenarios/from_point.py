@@ -11,7 +11,7 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.plan.moment import duration, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
 from headgate.plan.scenarios.move_group import Wish, move_group
 from headgate.plan.steps.offsets import committed
@@ -217,7 +217,10 @@ SCENARIO = Scenario(
     options=OPTIONS,
     support={
         Engine.CONSUMER_GROUP: SUPPORTED,
-        Engine.SPARK: SUPPORTED,
+        Engine.SPARK: needs(
+            "a checkpoint that is a folder of this machine, and sources that are Kafka or files;"
+            " the query begins there with empty state"
+        ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },
 )

@@ -6,7 +6,7 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine, Version
 from headgate.plan.plan import Plan
 from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.begin_query import found_query
 from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
@@ -140,7 +140,10 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: SUPPORTED,
+        Engine.SPARK: needs(
+            "state in RocksDB, a query on Spark 4.2 or newer, and a checkpoint that is a folder of"
+            " this machine"
+        ),
         Engine.KAFKA_STREAMS: refused(
             "partitions added to an input put keys into other partitions than their state is in,"
             " and the application refuses to start where internal topics have the old number: let"

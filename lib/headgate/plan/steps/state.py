@@ -127,6 +127,8 @@ class ExportState(StepBase):
         for one in manifest["operators"]:
             columns = ", ".join(one["columns"])
             effects.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")
+            if left := one.get("timers_left"):
+                effects.note(f"{left} timers are not exported: handleInitialState must set them")
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where it is not there."""
