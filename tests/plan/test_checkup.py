@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,14 @@ def test_a_batch_that_was_not_written_to_its_end_goes(copy_of):
     looked = looked_at(folder)
     assert paths(looked) == [("offsets/1", True)]
     repaired(folder, looked)
+
+
+def test_what_was_not_read_is_not_taken_for_broken(copy_of):
+    folder = copy_of("ck_rewind_3_kafka")
+    whole = read_files(str(folder))
+    logs = {n for n in whole.files if n.startswith(("offsets/", "commits/"))}
+    kept = {n: d for n, d in whole.files.items() if n not in logs}
+    assert logs and check_up(replace(whole, files=kept), Known()).flaws == ()
 
 
 def test_a_torn_commit_makes_its_batch_run_again(copy_of):

@@ -59,6 +59,14 @@ class CheckpointFiles:
         """The last batch that was done."""
         return max(self.committed, default=None)
 
+    def is_torn(self, path: str) -> bool:
+        """Whether a log's file was read and is no entry; of one that was not read nobody knows."""
+        if path not in self.files:
+            return False
+        log, _, batch = path.partition("/")
+        entry = self.offsets(int(batch)) if log == "offsets" else self.commit(int(batch))
+        return entry is None
+
     def offsets(self, batch: int) -> OffsetLog | None:
         """Return an entry of the offset log; None where it is missing or can't be read."""
         try:

@@ -40,7 +40,7 @@ def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
 def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
     """The newest commit was not written to its end: its batch counts as begun."""
     last = found.last_commit
-    if last is None or found.commit(last) is not None:
+    if last is None or not found.is_torn(f"commits/{last}"):
         return None
     what = f"`commits/{last}` can't be read"
     if _has_state_ids(found):
@@ -59,7 +59,7 @@ def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
 def torn_offsets(found: CheckpointFiles, known: Known) -> Flaw | None:
     """The newest entry of the offset log was not written to its end."""
     last, logged = found.last_commit, found.logged
-    if not logged or found.offsets(logged[-1]) is not None:
+    if not logged or not found.is_torn(f"offsets/{logged[-1]}"):
         return None
     newest = logged[-1]
     what = f"`offsets/{newest}` can't be read"
@@ -140,9 +140,10 @@ def predecessor(found: CheckpointFiles, known: Known) -> Flaw | None:
     """
     logged, last = found.logged, found.last_commit
     newest = logged[-1] if logged else 0
-    if newest == 0 or last != newest or found.offsets(newest - 1) is not None:
-        return None
     path = f"offsets/{newest - 1}"
+    is_there = path in found.names and not found.is_torn(path)
+    if newest == 0 or last != newest or is_there:
+        return None
     if path not in found.names and len(logged) > 1 and newest - 1 not in found.committed:
         # Asynchronous progress leaves the same batches out of both logs.
         return None
