@@ -12,7 +12,7 @@ from headgate.plan.scenarios.begin_query import found_query
 from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.state import PARTITIONS, RESCALED
-from headgate.plan.world import Checkpoint
+from headgate.plan.world import Checkpoint, Status
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FIRST = (4, 2)
@@ -35,6 +35,7 @@ def build(asked: Asked) -> Plan:
         "query_id": checkpoint.query_id,
     }
     now = position.pinned.get(PARTITIONS)
+    stopped = asked.world.status(pipeline.name) is Status.STOPPED
     stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
     was = int(now) if now and now.isdigit() else None
     return Plan(
@@ -56,7 +57,7 @@ def build(asked: Asked) -> Plan:
         risks=tuple(_risks(asked.version)),
         refusals=(
             *common.must_be_stopped(pipeline, asked.world),
-            *_refusals(checkpoint, position, asked.version, wanted),
+            *_refusals(checkpoint, position, asked.version, wanted, stopped=stopped),
         ),
         options=dict(asked.options),
         resources=(f"checkpoint:{checkpoint.location}",),
@@ -68,6 +69,8 @@ def _refusals(
     position: QueryPosition,
     version: Version | None,
     wanted: int,
+    *,
+    stopped: bool,
 ) -> list[str]:
     refusals = []
     if not position.operators:
@@ -90,10 +93,10 @@ def _refusals(
         )
     if position.batch is None:
         refusals.append("no batch was committed yet: there is no state to spread")
-    if position.begun is not None:
+    if position.begun is not None and stopped:
         refusals.append(
-            f"batch {position.begun} was begun and not committed: once the query is stopped, let"
-            " it finish that batch, or take it back with repair"
+            f"batch {position.begun} was begun and not committed: let the query finish it, or take"
+            " it back with repair"
         )
     if found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")
@@ -111,6 +114,8 @@ def _number(version: str | None) -> tuple[int, ...] | None:
 
 def _risks(version: Version | None) -> list[str]:
     risks = [
+        "a stop that leaves a batch begun and not committed refuses the run, and all is put back:"
+        " stop the query between two batches",
         "Spark calls its state repartition experimental; its rows are compared one by one here",
         "a batch without input is added: a sink that counts batches sees none of that number",
     ]

@@ -1,0 +1,103 @@
+"""What can be spread over other partitions, and what is refused before Spark is asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from headgate.errors import RefusedError, ScenarioError
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.version import Engine, Version
+from headgate.plan.build import build_plan
+from headgate.plan.plan import dump_plan, load_plan
+
+STATE = "org.apache.spark.sql.execution.streaming.state."
+ROCKSDB, HDFS = STATE + "RocksDBStateStoreProvider", STATE + "HDFSBackedStateStoreProvider"
+
+
+@pytest.fixture
+def query(lab):
+    def make(provider=ROCKSDB, *, state=True, begun=False):
+        made = lab()
+        ck = made.folder / "ck"
+        shutil.rmtree(ck)
+        conf = {
+            "spark.sql.streaming.stateStore.providerClass": provider,
+            "spark.sql.shuffle.partitions": "2",
+        }
+        about = {"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": conf}
+        logged = "\n".join(["v1", json.dumps(about), '{"orders":{"0":7}}'])
+        for name, text in {
+            "metadata": '{"id":"old"}',
+            "offsets/3": logged,
+            "commits/3": 'v1\n{"nextBatchWatermarkMs":0}',
+            **({"offsets/4": logged} if begun else {}),
+            **({"state/0/0/4.zip": ""} if state else {}),
+        }.items():
+            (ck / name).parent.mkdir(parents=True, exist_ok=True)
+            (ck / name).write_text(text)
+        return made
+
+    return make
+
+
+def plan(lab, partitions="5", version=None):
+    return build_plan("rescale", "q", lab.effects(), {"partitions": partitions}, version=version)
+
+
+def test_the_plan_copies_spreads_and_puts_in_place(query):
+    made = plan(query())
+    assert made.refusals == ()
+    assert [s.action for s in made.steps] == [
+        "stop_pipeline",
+        "snapshot_checkpoint",
+        "rescale_copy",
+        "place_checkpoint",
+        "start_pipeline",
+    ]
+    assert "over 5 partitions instead of 2" in made.steps[2].describe()
+    assert load_plan(dump_plan(made), source="p") == made
+
+
+@pytest.mark.parametrize(
+    ("make", "asked", "sentence"),
+    [
+        ({"provider": HDFS}, {}, "kept by HDFSBackedStateStoreProvider"),
+        ({"state": False}, {}, "the query has no state"),
+        ({}, {"partitions": "2"}, "the state lies in 2 partitions already"),
+        (
+            {},
+            {"version": Version(engine=Engine.SPARK, engine_version="3.5.6")},
+            "the query runs on Spark 3.5.6",
+        ),
+    ],
+)
+def test_what_spark_can_t_spread_is_refused_before_anything(query, make, asked, sentence):
+    assert any(sentence in one for one in plan(query(**make), **asked).refusals)
+
+
+def test_a_batch_that_was_begun_refuses_only_a_query_that_is_stopped(query):
+    lab = query(begun=True)
+    assert plan(lab).refusals == ()
+    (lab.folder / "running").unlink()
+    assert "batch 4 was begun and not committed" in plan(lab).refusals[0]
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "many"])
+def test_a_number_that_is_none_is_refused(query, wrong):
+    with pytest.raises(ScenarioError, match="--partitions"):
+        plan(query(), wrong)
+
+
+def test_a_batch_that_was_begun_meanwhile_stops_it_and_nothing_was_touched(query):
+    lab = query()
+    made = plan(lab)
+    ck = lab.folder / "ck"
+    shutil.copy(ck / "offsets" / "3", ck / "offsets" / "4")
+    before = tree_hash(ck)
+    with pytest.raises(RefusedError, match=r"batch 4 of .* was begun and not committed"):
+        lab.execute(lab.enqueue(made), made)
+    assert tree_hash(ck) == before
+    assert not list(lab.folder.glob(".ck.*"))
