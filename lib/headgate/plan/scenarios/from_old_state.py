@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +69,7 @@ def _plan(asked: Asked, found: _Found) -> Plan:
         steps=_steps(asked, found),
         preconditions={
             **found.inputs.facts,
+            "batch": _ends(found.batch),
             "checkpoint": {"location": at.location, "query_id": at.query_id},
             "commands": common.command_facts(pipeline),
         },
@@ -122,7 +124,9 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
         planned_at=_iso(batch.planned_ms),
         committed_at=_iso(batch.committed_ms),
         watermark=_iso(batch.watermark_ms),
-        offsets={t: {str(p): o for p, o in sorted(ps.items())} for t, ps in batch.offsets.items()},
+        last=at.last_offset_batch,
+        input_files=found.rewind.input_files,
+        offsets=tuple(_moves(at, batch)),
         new_query_id=found.sink.new_query_id,
         files=found.rewind.files,
         bytes=found.rewind.size,
@@ -136,6 +140,18 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
         PutCheckpoint(**what),
         start_or_ask(stop, fresh=bool(sum(found.inputs.again.values()))),
     )
+
+
+def _moves(at: Checkpoint, batch: LoggedBatch) -> Iterator[dict[str, Any]]:
+    """Yield each partition with where the query is and where the batch ended."""
+    for topic, parts in sorted(batch.offsets.items()):
+        for number, offset in sorted(parts.items()):
+            now = at.offsets.get(topic, {}).get(number)
+            yield {"topic": topic, "partition": number, "from": now, "to": offset}
+
+
+def _ends(batch: LoggedBatch) -> dict[str, dict[str, int]]:
+    return {t: {str(p): o for p, o in sorted(ps.items())} for t, ps in batch.offsets.items()}
 
 
 def _refusals(asked: Asked, found: _Found) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import RefusedError, StepError
@@ -27,14 +26,18 @@ REWOUND = "rewound"
 class CopyToBatch(StepBase):
     """Make a copy of the checkpoint that ends at a batch: both logs, source logs and state.
 
-    `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is where the
-    batch ends, by topic and partition. `new_query_id` says that the copy gets an id of its own.
+    `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is the preview,
+    each partition with `topic`, `partition`, `from` and `to`. `last` is the batch that the query
+    is at, `input_files` how many files come again. `new_query_id` says that the copy gets an id of
+    its own.
     """
 
     action: ClassVar[str] = "copy_to_batch"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
-    moving: ClassVar[frozenset[str]] = frozenset({"files", "bytes", "committed_at"})
+    moving: ClassVar[frozenset[str]] = frozenset(
+        {"files", "bytes", "committed_at", "offsets", "last", "input_files"}
+    )
     pipeline: str
     checkpoint: str
     query_id: str
@@ -42,19 +45,28 @@ class CopyToBatch(StepBase):
     planned_at: str | None = None
     committed_at: str | None = None
     watermark: str | None = None
-    offsets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    last: int | None = None
+    input_files: int = 0
+    offsets: tuple[dict[str, Any], ...] = ()
     new_query_id: bool = False
     files: int = 0
     bytes: int = 0
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        at = f" ({self.planned_at})" if self.planned_at else ""
-        new = ", with a new query id" if self.new_query_id else ""
+        facts = {"planned": self.planned_at, "done": self.committed_at, "watermark": self.watermark}
+        at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
+        new = " with a new query id" if self.new_query_id else ""
         return (
-            f"make a copy of {self.checkpoint} ({mebibytes(self.bytes)}) that ends at batch"
-            f" {self.batch}{at}, its state by links{new}"
+            f"make a copy of {self.checkpoint} ({mebibytes(self.bytes)}, its state by links){new}"
+            f" that ends at batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
         )
+
+    def _again(self) -> str:
+        if self.last is None or self.last <= self.batch:
+            return ""
+        of = f", of {self.input_files} files" if self.input_files else ""
+        return f"; what {self.last - self.batch} later batch(es) read comes again{of}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
