@@ -1,0 +1,85 @@
+"""What a query would read again from Kafka: still there, how much of it, what may be lost."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from headgate.model.cluster import Partition, Topic
+from headgate.model.rewind import LoggedBatch
+from headgate.plan.scenarios.rewind_inputs import read_inputs
+from headgate.plan.world import Checkpoint
+
+
+@dataclass
+class PaperWorld:
+    """The port with answers written down; nothing here stands for Kafka's behaviour."""
+
+    known: dict = field(default_factory=dict)
+    cluster: bool = True
+
+    def has_cluster(self):
+        return self.cluster
+
+    def cluster_id(self):
+        return "c-1"
+
+    def topics(self, names):
+        return {n: self.known[n] for n in names if n in self.known}
+
+
+def topic(begin=0, end=100, **more):
+    parts = tuple(Partition(number=n, begin=begin, end=end) for n in (0, 1))
+    return Topic(name="orders", id="id", partitions=parts, **more)
+
+
+BATCH = LoggedBatch(number=3, offsets={"orders": {0: 20, 1: 30}}, watermark_ms=5000)
+LAST = LoggedBatch(number=7, offsets={"orders": {0: 50, 1: 70}}, watermark_ms=9000)
+NOW = Checkpoint(
+    location="/ck", query_id="q", last_offset_batch=7, offsets={"orders": {0: 50, 1: 70}}
+)
+
+
+def inputs(world, batch=BATCH):
+    return read_inputs(world, NOW, batch, (batch, LAST))
+
+
+def test_what_lies_between_is_counted():
+    found = inputs(PaperWorld({"orders": topic()}))
+    assert found.again == {"orders": 70} and found.refusals == ()
+    assert found.facts == {
+        "cluster_id": "c-1",
+        "topics": {"orders": {"id": "id", "partitions": 2}},
+    }
+    assert any("the watermark goes back, too" in risk for risk in found.risks)
+
+
+def test_a_partition_that_came_later_is_new_to_the_batch():
+    batch = LoggedBatch(number=3, offsets={"orders": {0: 20}})
+    assert inputs(PaperWorld({"orders": topic(begin=60)}), batch).refusals[0].startswith("40 rec")
+    assert inputs(PaperWorld({"orders": topic()}), batch).again == {"orders": 30}
+
+
+REFUSED = [
+    ({}, "topic orders does not exist"),
+    ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
+    ({"orders": topic(end=25)}, "batch 3 ended at 30 of orders[1], whose log ends at 25"),
+    ({"orders": topic(begin=None)}, "where orders[0] begins could not be read"),
+]
+
+
+@pytest.mark.parametrize(("known", "reason"), REFUSED, ids=[r for _, r in REFUSED])
+def test_refused_with_the_reason(known, reason):
+    assert any(reason in refusal for refusal in inputs(PaperWorld(known)).refusals)
+
+
+RISKS = [
+    (PaperWorld({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
+    (PaperWorld({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
+    (PaperWorld(cluster=False), BATCH, "the topics orders were not looked at"),
+    (PaperWorld(), LoggedBatch(number=3, other_sources=1), "1 source(s) are neither Kafka nor"),
+]
+
+
+@pytest.mark.parametrize(("world", "batch", "risk"), RISKS, ids=[r for *_, r in RISKS])
+def test_named_risks(world, batch, risk):
+    assert any(risk in named for named in inputs(world, batch).risks)
