@@ -19,12 +19,13 @@ def own_console(tmp_path, serving):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
-    page = visit(
-        "reprocess?pipeline=returns&scenario=from-scratch",
-        at=own_console,
-        scheme=scheme,
-        size=(1280, 800),
-    )
+    page = visit("reprocess?pipeline=returns", at=own_console, scheme=scheme, size=(1280, 800))
+    page.get_by_text("Forget the state and read everything again").wait_for()
+    shoot(page, f"reprocess-choice-{scheme}")
+    page.get_by_role("button", name="From scratch").click()
+    page.get_by_text("each of them can be undone").wait_for()
+    assert "scenario=from-scratch" in page.url
+    shoot(page, f"reprocess-plan-{scheme}")
     page.get_by_role("button", name="Ask for it").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Your name").fill("ann")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.model.progress import BatchProgress, SourceProgress
-from headgate.plan.impact import Rates, Sizes, in_bytes, in_time, measured
+from headgate.plan.impact import Rates, Sizes, again, in_bytes, in_time, measured
 from headgate.plan.plan import Plan
 from headgate.plan.steps import RecordOffsets
 from headgate.usecases.plan_costs import rates_of
@@ -93,10 +93,24 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
 
 
 def test_nobody_downstream_is_not_the_same_as_not_known():
-    plan = Plan(scenario="s", pipeline="p", impact={"total": 0, "downstream": NOBODY})
+    plan = Plan(
+        scenario="s", pipeline="p", impact={"records": {"a": 0}, "total": 0, "downstream": NOBODY}
+    )
     assert "nobody that is known" in dict(impact_lines(plan))["Downstream"]
-    unknown = replace(plan, impact={"total": 0, "downstream": {**NOBODY, "known": False}})
+    unknown = replace(plan, impact={**plan.impact, "downstream": {**NOBODY, "known": False}})
     assert dict(impact_lines(unknown))["Downstream"].startswith("unknown")
+
+
+def test_a_query_over_files_reads_again_nobody_knows_how_much():
+    plan = Plan(scenario="s", pipeline="p", impact={"records": {}, "total": 0, "to_read": {}})
+    assert again(plan.impact) is None
+    assert dict(impact_lines(plan))["Read again"].startswith("unknown")
+    readers = {**NOBODY, "pipelines": ["alerts"]}
+    plan = replace(plan, impact={**plan.impact, "downstream": readers})
+    assert "alerts (no owner) get results twice" in dict(impact_lines(plan))["Downstream"]
+    paused = replace(plan, impact={"downstream": readers})
+    assert again(paused.impact) == 0
+    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get its results"}
 
 
 def test_only_what_was_measured_is_kept_when_a_plan_is_built_anew():

@@ -99,6 +99,16 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     return {"seconds": round(backlog / left, 1), "seconds_how": how}
 
 
+def again(impact: Mapping[str, Any]) -> int | None:
+    """Return how many records are read again; None where no topic tells, as of files.
+
+    0 of a plan that reads nothing again, which has no `records`.
+    """
+    if "records" in impact and not impact["records"]:
+        return None
+    return int(impact.get("total") or 0)
+
+
 def measured(impact: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was measured of a plan, to be kept when it is built anew."""
     return {key: impact[key] for key in MEASURED if key in impact}

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.plan.impact import MEASURED, not_undoable
+from headgate.plan.impact import MEASURED, again, not_undoable
 from headgate.plan.plan import UNDO, Plan
 from headgate.ui import markup
 from headgate.views.impact_words import downstream_words, duration_words
@@ -25,14 +25,17 @@ def impact_tiles(plan: Plan) -> None:
 
 def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     impact = plan.impact
-    if impact.get("total") is not None:
+    if again(impact) is None:
+        yield "Records read again", NONE, "no topic tells"
+    elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
         yield "Records read again", count(impact["total"]), remark if impact["total"] else ""
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Records never read", count(skipped), "they are skipped"
     if "seconds_how" in impact:
-        yield "Takes", _time(impact), f"{count(sum(impact.get('to_read', {}).values()))} to read"
+        waits = sum(impact.get("to_read", {}).values())
+        yield "Takes", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
     if (found := impact.get("downstream")) is not None:
         readers = len(found["pipelines"]) + len(found["groups"])
         yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
@@ -76,7 +79,7 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     if "seconds_how" in impact:
         yield "Takes", duration_words(impact)
     if (found := impact.get("downstream")) is not None:
-        yield "Downstream", downstream_words(found, again=bool(impact.get("total")))
+        yield "Downstream", downstream_words(found, twice=again(impact) != 0)
     if stuck := not_undoable(plan):
         yield "Can't be undone", list(stuck)
     for key, value in impact.items():

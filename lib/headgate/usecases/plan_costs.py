@@ -41,16 +41,26 @@ def with_costs(
     pipeline = context.registry.pipeline(plan.pipeline) if plan.pipeline else None
     if not plan.steps or pipeline is None:
         return plan
-    records: dict[str, int] = plan.impact.get("records", {})
     impact = {
         **plan.impact,
-        **in_bytes(records, _sizes(context, records)),
-        **_time(context, pipeline, plan),
+        **_amounts(context, pipeline, plan),
         "downstream": _downstream(
             pipeline.name, landscape or (lambda: _landscape(context))
         ).as_json(),
     }
     return replace(plan, impact=impact)
+
+
+def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
+    """Return bytes and time of what is read again; nothing of a plan that reads nothing again."""
+    records: dict[str, int] | None = plan.impact.get("records")
+    if records is None:
+        return {}
+    if not records:
+        why = "unknown: it reads no topic that Kafka tells of"
+        return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
+                "seconds_how": why}  # fmt: skip
+    return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}
 
 
 def _sizes(context: Context, records: dict[str, int]) -> Sizes:

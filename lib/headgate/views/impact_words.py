@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.plan.impact import not_undoable
+from headgate.plan.impact import again, not_undoable
 from headgate.plan.plan import Plan
 from headgate.views.numbers import duration, exact, plural, size
 
@@ -19,7 +19,10 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if impact.get("total") is not None:
+    if again(impact) is None:
+        how = str(impact.get("bytes_how", "unknown: it reads no topic that Kafka tells of"))
+        yield "Read again", how
+    elif impact.get("total") is not None:
         yield "Read again", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Never read", plural_exact(skipped, "record")
@@ -50,18 +53,18 @@ def duration_words(impact: Mapping[str, Any]) -> str:
 
 def _after(plan: Plan) -> Iterator[tuple[str, str]]:
     if (found := plan.impact.get("downstream")) is not None:
-        yield "Downstream", downstream_words(found, again=bool(plan.impact.get("total")))
+        yield "Downstream", downstream_words(found, twice=again(plan.impact) != 0)
     if stuck := not_undoable(plan):
         yield "Can't be undone", names(stuck)
 
 
-def downstream_words(found: Mapping[str, Any], *, again: bool) -> str:
-    """Return who gets the results; `again` says that they get some of them a second time."""
+def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
+    """Return who gets the results; `twice` says that they get some of them a second time."""
     told = [*_pipelines(found), *(f"group {g} (nobody declared it)" for g in found["groups"])]
     if not told:
         known = "nobody that is known reads what it writes"
         return known if found["known"] else "unknown: nothing tells what it writes, or who reads it"
-    verb = "get results twice, unless they are overwritten by key" if again else "get its results"
+    verb = "get results twice, unless they are overwritten by key" if twice else "get its results"
     return f"{names(told)} {verb}"
 
 
