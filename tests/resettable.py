@@ -98,5 +98,5 @@ def windowed(records: Iterable[tuple[str, str, int]]) -> list[tuple[str, str]]:
 
 def rekeyed(records: Iterable[tuple[str, str, int]]) -> dict[str, list[str]]:
     """Return what the rekeyed application writes by key, in order."""
-    totals = Counter(value for _, value, _ in records)
+    totals = Counter(key for key, _, _ in records)
     return {key: [str(n) for n in range(1, count + 1)] for key, count in totals.items()}

@@ -248,6 +248,25 @@ def test_a_typo_makes_no_group(cluster, reset, typo):
     assert wrong not in groups_of(cluster.broker)
 
 
+def test_everything_is_checked_before_the_first_effect(cluster, reset):
+    before = committed(cluster)
+    words = ("--topology", cluster.described(cluster.app), "--execute")
+    for wrong in ("--internal-topics=APP-nope-changelog", "--input-topics=APP_in,APP_inx"):
+        given = ("--input-topics", cluster.named("APP_in"), cluster.named(wrong))
+        code, done, _ = reset(*words, *given)
+        assert (code, done["state"]) == (3, "refused")
+        assert {s["state"] for s in done["steps"]} == {"skipped"}
+    assert committed(cluster) == before
+
+
+def committed(cluster):
+    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka_offsets import read_offsets
+
+    with Kafka(cluster.broker) as kafka:
+        return read_offsets(kafka, cluster.app)
+
+
 def groups_of(broker):
     from headgate.gateway.kafka import Kafka
 

@@ -74,7 +74,7 @@ def by_key(written):
     return found
 
 
-def test_from_scratch_counts_everything_once_more(team, broker, app, class_path, groups):
+def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_path, groups):
     state = team.folder / "state"
     words = resettable.argv(
         class_path, "rekeyed", broker,
@@ -98,7 +98,7 @@ def test_from_scratch_counts_everything_once_more(team, broker, app, class_path,
         team.run("capture", str(team.folder / "described.txt"), "--pipeline", "app")
         writer = Writer(broker, f"{app}-in")
         writer.start()
-        file, plan = team.plan("app")
+        file, plan = team.plan("app", "--park-internal")
         shows_what_it_does(plan, app)
         done = team.run("apply", str(file))
         writer.end()
@@ -106,12 +106,23 @@ def test_from_scratch_counts_everything_once_more(team, broker, app, class_path,
         read = resettable.read(broker, f"{app}-in")
         right = resettable.rekeyed(read)
         again = lambda: by_key(resettable.read(broker, f"{app}-out"))  # noqa: E731
-        wait(lambda: sum(map(len, again().values())) >= count + len(read), "not all was counted")
-        for key, counts in again().items():
-            second = len(counts) - len(right[key])
-            assert counts[second:] == right[key]
-            assert counts[:second] == right[key][:second], "the first life counted otherwise"
+        ends = lambda: {k: c[-len(right[k]) :] for k, c in again().items()}  # noqa: E731
+        wait(lambda: ends() == right, "not all was counted from one on")
+        lives = again()
+        firsts = {}
+        for key, counts in lives.items():
+            firsts[key] = len(counts) - len(right[key])
+            assert counts[: firsts[key]] == right[key][: firsts[key]], "it counted otherwise"
         assert f"{app}-2-counts-changelog" in topic_names(team)
+
+        undone = team.run("undo", done["run"])
+        assert undone["state"] == "done"
+        rest = {key: right[key][first:] for key, first in firsts.items()}
+        whole = {key: lives[key] + rest[key] for key in lives}
+        more = sum(map(len, whole.values()))
+        wait(lambda: sum(map(len, again().values())) >= more, "the first life does not go on")
+        assert again() == whole
+        assert not [name for name in topic_names(team) if name.startswith("headgate-parked")]
     finally:
         subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=True)
 
@@ -129,12 +140,13 @@ def refuses_a_live_one(team, app):
 
 def shows_what_it_does(plan, app):
     assert [s["action"] for s in plan["steps"]] == [
-        *("stop_pipeline", "await_transactions", "record_offsets", "reset_offsets"),
-        *("delete_topics", "clear_local_state", "start_pipeline"),
+        *("stop_pipeline", "await_transactions", "record_offsets", "park_records"),
+        *("park_unread", "reset_offsets", "delete_topics", "delete_topics"),
+        *("clear_local_state", "start_pipeline"),
     ]
-    assert list(plan["steps"][4]["details"]["topics"]) == [
-        f"{app}-by-value-repartition",
-        f"{app}-counts-changelog",
+    assert [list(s["details"]["topics"]) for s in plan["steps"][6:8]] == [
+        [f"{app}-counts-changelog"],
+        [f"{app}-by-key-repartition"],
     ]
     assert any(f"{app}-out stays" in risk for risk in plan["risks"])
     assert plan["impact"]["left_alone"].keys() == {f"{app}-2-counts-changelog"}

@@ -13,7 +13,7 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 /**
  * Counts records until it gets SIGTERM, every count written on: Resettable KIND BOOTSTRAP KEY=VALUE...
  *
- *   rekeyed   the values of PREFIX-in, over a repartition topic
+ *   rekeyed   the keys of PREFIX-in, over a repartition topic
  *   windowed  the keys of PREFIX-in by minute, records up to a minute late among them
  *
  * Both write `key, count` to PREFIX-out; prefix=, describe= and settings of Kafka Streams follow.
@@ -47,7 +47,7 @@ public class Resettable {
         StreamsBuilder b = new StreamsBuilder();
         var in = b.<String, String>stream(prefix + "-in");
         var counts = kind.equals("rekeyed")
-            ? in.selectKey((k, v) -> v).groupByKey(Grouped.as("by-value"))
+            ? in.selectKey((k, v) -> k).groupByKey(Grouped.as("by-key"))
                 .count(Materialized.as("counts")).toStream()
             : in.groupByKey()
                 .windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofMinutes(1), Duration.ofMinutes(1)))
