@@ -205,6 +205,22 @@ def test_a_confirmation_that_is_not_true_is_refused(lab):
         executor.apply(0, plan.steps[0])
 
 
+def test_a_refused_stop_leaves_no_fence_behind_what_never_stopped(lab):
+    made = lab(replace(ASKED, fence="touch fenced", unfence="rm -f fenced"))
+    plan = build_plan("from-scratch", "q", made.effects())
+    run = made.enqueue(plan)
+    effects = person(made, run)
+    made.store.questions.ask(run, 0, 1, "stop", "Stop it")
+    made.store.questions.confirm(run, by="bob", pipeline="q")
+    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
+    with pytest.raises(RefusedError, match="q still runs"):
+        executor.apply(0, plan.steps[0])
+    assert (made.folder / "fenced").exists()
+    executor.roll_back(plan.steps)
+    assert not (made.folder / "fenced").exists()
+    assert not (made.folder / "twice").exists()
+
+
 def test_nobody_for_a_day_refuses_and_changes_nothing(lab):
     made = lab(ASKED)
     plan = build_plan("from-scratch", "q", made.effects())

@@ -125,4 +125,6 @@ def must_be_stopped(pipeline: Pipeline, world: World) -> list[str]:
         why = "and no status command either: nothing proves that it is stopped"
     else:
         why = f"and its status is {world.status(pipeline.name)}: stop it first"
-    return [f"{pipeline.name} has no stop command, {why}"]
+    return [
+        f"{pipeline.name} has no stop command, {why}; a person may be one, see docs/commands.md"
+    ]

@@ -139,7 +139,15 @@ class StartPipeline(StepBase):
         return {"head": self._head(effects)}
 
     def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether it runs; what was begun may take a while to show itself."""
+        """Return whether it runs, its fence taken off; what was begun may take a while."""
+        if not self._came_up(effects, was):
+            return False
+        if self.unfence is not None:
+            # It may run behind its fence: it was never stopped, or a person started it.
+            effects.command(self.pipeline, "unfence")
+        return True
+
+    def _came_up(self, effects: Effects, was: Was) -> bool:
         waited = 0.0
         while not self._runs(effects, was):
             # What the command left behind may still be on its way up.
