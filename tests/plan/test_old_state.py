@@ -210,6 +210,20 @@ def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
     assert tree_hash(here.folder / "ck") == before and not list(here.folder.glob(".ck.*"))
 
 
+def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
+    here = old()
+
+    def read_state(self, location, batch):
+        (here.folder / "ck" / "state" / "0" / "0" / "7.snapshot").touch()
+        return ()
+
+    monkeypatch.setattr("headgate.gateway.world_rewind.RewindEffects.read_state", read_state)
+    plan = plan_of(here)
+    with pytest.raises(RefusedError, match="stop the whole application"):
+        here.execute(here.enqueue(plan), plan)
+    assert read_checkpoint(str(here.folder / "ck")).head == (6, 6)
+
+
 def write_on(here):
     """What the query does after it went back: batch 5 once more, with another file."""
     (here.folder / "ck/offsets/5").write_text("v1\n{}\n-")

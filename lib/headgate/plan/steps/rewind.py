@@ -97,7 +97,11 @@ class CopyToBatch(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadState(StepBase):
-    """Have Spark's own reader load the whole state of the copy before anything is replaced."""
+    """Have Spark's own reader load the whole state of the copy before anything is replaced.
+
+    Meanwhile nothing may change in the checkpoint: a session that outlives its query writes
+    snapshots of the old state, and would write them into what takes the checkpoint's place.
+    """
 
     action: ClassVar[str] = "read_state"
     symbol: ClassVar[str] = "+"
@@ -110,8 +114,11 @@ class ReadState(StepBase):
         return f"read the state at batch {self.batch} back with Spark's own state reader"
 
     def bind(self, effects: Effects) -> Was:
-        """Remember which copy is read."""
-        return {"copy": beside(self.checkpoint, REWOUND, effects.run)}
+        """Remember which copy is read, and what the original is."""
+        return {
+            "copy": beside(self.checkpoint, REWOUND, effects.run),
+            "hash": effects.tree_hash(self.checkpoint),
+        }
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Read it; nothing is changed."""
@@ -120,7 +127,12 @@ class ReadState(StepBase):
             effects.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """What could not be read has failed already."""
+        """Refuse where something wrote to the original while the copy was read."""
+        if effects.tree_hash(self.checkpoint) != was["hash"]:
+            raise RefusedError(
+                f"{self.checkpoint} changed while its copy was read: a session that outlives the"
+                " query still writes there; stop the whole application"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
