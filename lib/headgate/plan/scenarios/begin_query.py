@@ -136,6 +136,7 @@ def _refusals(
 ) -> list[str]:
     refusals = [*common.must_be_stopped(asked.pipeline, asked.world), *wish.refusals]
     refusals += begun.refusals
+    refusals += common.shared_checkpoint(asked.pipeline, asked.world)
     refusals += common.topic_refusals(set(names), topics)
     if wish.to is None and found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")

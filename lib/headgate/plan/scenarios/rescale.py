@@ -57,6 +57,7 @@ def build(asked: Asked) -> Plan:
         risks=tuple(_risks(asked.version)),
         refusals=(
             *common.must_be_stopped(pipeline, asked.world),
+            *common.shared_checkpoint(pipeline, asked.world),
             *_refusals(checkpoint, position, asked.version, wanted, stopped=stopped),
         ),
         options=dict(asked.options),
