@@ -79,9 +79,9 @@ def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
             for table in ("operation_outputs", "workflow_status"):
                 other.execute(f"ALTER TABLE {table} RENAME TO away_{table}")
             worker.signal(signal.SIGCONT)
-            trial.wait(lambda: "in background workflow" in trial.said())
+            trial.wait(lambda: "in background workflow" in trial.logs()[0])
             for table in ("operation_outputs", "workflow_status"):
                 other.execute(f"ALTER TABLE away_{table} RENAME TO {table}")
         trial.finish(run)
         trial.scene.check_end()
-        assert f"run {run} lost its workflow" in trial.said()
+        assert f"run {run} lost its workflow" in trial.logs()[0]

@@ -131,9 +131,13 @@ class Trial:
             time.sleep(0.1)
 
     def said(self) -> str:
-        """Return the end of what the workers wrote to their logs."""
+        """Return the end of what each worker wrote to its log."""
+        return "\n".join(text[-8000:] for text in self.logs())
+
+    def logs(self) -> list[str]:
+        """Return what each worker wrote to its log."""
         texts = [p.output.with_name(p.output.name + ".err") for p in self._workers]
-        return "\n".join(t.read_text()[-8000:] for t in texts if t.exists())
+        return [t.read_text() for t in texts if t.exists()]
 
     def must_be_done(self, run: str) -> None:
         """Assert that the run is done, and that each of its steps was marked so exactly once."""
