@@ -30,11 +30,13 @@ from scenes.from_point_group import FromPointGroup
 from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
 from scenes.from_scratch_spark import FromScratchSpark
+from scenes.from_scratch_streams import FromScratchStreams
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
 from scenes.pause import PauseGroup, PauseSpark
 from scenes.repair_spark import RepairSpark
 from scenes.retire_group import RetireGroup
 from scenes.scene import Scene
+from scenes.skip_group import SkipGroup
 
 SCENES: tuple[type[Scene], ...] = (
     FromOldStateSpark,
@@ -43,11 +45,13 @@ SCENES: tuple[type[Scene], ...] = (
     CarryOverSpark,
     FromScratchGroup,
     FromScratchSpark,
+    FromScratchStreams,
     OfflineUpgradeSpark,
     PauseGroup,
     PauseSpark,
     RepairSpark,
     RetireGroup,
+    SkipGroup,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]
