@@ -1,5 +1,6 @@
 """The driver of a query whose code can be another one at its next start: `current` names it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from pyspark.sql import SparkSession
 from headgate.local.jars import spark_jars
 
 folder = Path(sys.argv[1])
+# The JVM outlives this process by a moment: both have the token on their command line.
+os.environ["PYSPARK_SUBMIT_ARGS"] = f"--name {sys.argv[2]} pyspark-shell"
 sys.path.insert(0, str(folder))
 import jobs  # noqa: E402
 

@@ -44,13 +44,15 @@ class Verdict:
     """`before` and `after` are the versions' fingerprints, `evidence` the new one's name.
 
     `evidence` names a stored version with its number and a file with its whole path, so that a
-    plan built anew reads the same.
+    plan built anew reads the same; `compared` is the same of the old one. `before` is empty where
+    its checkpoint is all that is known of it.
     """
 
     outcome: str
     before: str
     after: str
     evidence: str
+    compared: str
     findings: tuple[Judged, ...] = ()
     rollback: str = "safe"
     warnings: tuple[str, ...] = ()

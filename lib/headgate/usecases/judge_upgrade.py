@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from headgate.compat.report import Finding, Outcome, Report
 from headgate.compat.way_back import expected_rollback
-from headgate.errors import EvidenceError, NotFoundError
+from headgate.errors import EvidenceError, NotFoundError, RefusedError
 from headgate.gateway.world_verdicts import VerdictWorld
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
@@ -47,16 +47,20 @@ def judge_upgrade(
     evidence = _settled(context, after)
     new = read_side((evidence,), context)
     now = _checkpoint_now(context, registered)
-    old, named = _old(context, registered, before, now)
+    known, named = _known(context, registered, before, now)
+    old = now if known is None else known if now is None else _at_its_place(known, now, named[0])
+    assert old is not None
     report = _report(context, old, new, (*named, evidence), pipeline)
     if now is not None and old is not now:
         # Whatever is said to have run: the state that it left is what the new version meets.
         report = _with_what_state_says(report, _report(context, now, new, (*named,), pipeline))
     return Verdict(
         outcome=report.outcome.word,
-        before=fingerprint(old),
+        # What the checkpoint tells of itself moves with each batch; its query's id is its identity.
+        before=fingerprint(known) if known is not None else "",
         after=fingerprint(new),
         evidence=evidence,
+        compared=named[0] if known and len(named) == 1 else registered.checkpoint or "",
         findings=tuple(_judged(f, fail_on) for f in report.findings),
         rollback=expected_rollback(report).value,
         warnings=report.warnings,
@@ -82,21 +86,39 @@ def _checkpoint_now(context: Context, pipeline: Pipeline) -> Version | None:
     return read_side((pipeline.checkpoint, *pipeline.evidence), context)
 
 
-def _old(
+def _known(
     context: Context, pipeline: Pipeline, before: str | None, now: Version | None
-) -> tuple[Version, tuple[str, ...]]:
-    """Return the version that runs, at the place where its checkpoint is now, and its evidence."""
+) -> tuple[Version | None, tuple[str, ...]]:
+    """Return the version that ran last as it is named or stored, and its evidence.
+
+    None where its checkpoint, read `now`, is all that is known of it.
+    """
+    if before is not None and before == pipeline.checkpoint:
+        return None, (pipeline.name,)
     named = _settled(context, before) if before is not None else _running(context, pipeline.name)
     if named is not None:
-        known = read_side((named,), context)
-        return (known if now is None else _at_its_place(known, now, named)), (named,)
+        _check_still_runs(context, pipeline.name, named)
+        return read_side((named,), context), (named,)
     if now is not None:
-        return now, (pipeline.name,)
+        return None, (pipeline.name,)
     if not pipeline.evidence:
         raise EvidenceError(
             f"nothing is known of the version of {pipeline.name} that runs: name it with --before"
         )
     return read_side(pipeline.evidence, context), pipeline.evidence
+
+
+def _check_still_runs(context: Context, name: str, evidence: str) -> None:
+    """Refuse where a version that was observed is not the one that was observed last."""
+    if not evidence.startswith(f"{name}@"):
+        return
+    with closing(open_store(context.store_url)) as store:
+        rows = [r for r in store.versions.list(name) if r.origin is Origin.OBSERVED]
+    mine = next((r for r in rows if evidence == f"{name}@{r.number}"), None)
+    if mine is not None and rows[-1].fingerprint != mine.fingerprint:
+        raise RefusedError(
+            f"{evidence} is not what runs: {name} was seen as version {rows[-1].number} since"
+        )
 
 
 def _at_its_place(known: Version, now: Version, named: str) -> Version:

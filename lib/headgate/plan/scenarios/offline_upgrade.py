@@ -36,6 +36,8 @@ def build(asked: Asked) -> Plan:
     # Built anew it must read the same version, also from another folder, also when a newer one
     # is stored.
     options = {**asked.options, "after": verdict.evidence}
+    if verdict.compared:
+        options["before"] = verdict.compared
     asked = dataclasses.replace(asked, options=options)
     if verdict.closed:
         refused = asked.refuse(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))

@@ -63,7 +63,7 @@ def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:
     return GateVersion(
         pipeline=asked.pipeline.name,
         after=verdict.evidence,
-        before=asked.options.get("before"),
+        before=verdict.compared or None,
         fail_on=read_fail_on(asked.options.get("fail-on")),
         version=verdict.after,
         approved=verdict.codes,
