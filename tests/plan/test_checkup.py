@@ -82,6 +82,18 @@ def test_the_batch_of_another_topic_goes_with_its_checksum(copy_of):
     assert tree_hash(repaired(folder, looked)) == original
 
 
+def test_what_a_refused_upgrade_left_goes_with_where_its_batch_began(tmp_path):
+    # Spark 4.2.0 left it when a version that reads another topic was refused at its first batch.
+    folder = tmp_path / "ck"
+    shutil.copytree(ROOT / "golden" / "refused_upgrades" / "other_topic" / "checkpoint", folder)
+    looked = looked_at(folder)
+    assert paths(looked) == [("offsets/1", True)]
+    assert "does not read orders-2153ec50 any more" in looked.flaws[0].what
+    copy = repaired(folder, looked)
+    assert not (copy / "offsets" / ".1.crc").exists()
+    assert (copy / "state" / "0" / "0" / "1.delta").stat().st_nlink == 2
+
+
 def test_a_batch_like_any_other_stays_unless_it_is_to_go(copy_of):
     folder = copy_of("kafka_topic_change")
     next_batch(folder, f'{{"{TOPIC}":{{"0":5}}}}')
