@@ -71,6 +71,12 @@ class PaperWorld:
     def status(self, pipeline):
         return Status.STOPPED
 
+    def pipelines(self):
+        return ()
+
+    def place(self, location):
+        return location
+
     def registered(self, pipeline):
         return Pipeline(name="q", engine=self.engine, group="g", checkpoint="/ck")
 

@@ -13,6 +13,7 @@ from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenario import Answer, Asked, Scenario
 from headgate.plan.scenarios import (
     carry_over,
+    common,
     from_old_state,
     from_point,
     from_scratch,
@@ -91,7 +92,11 @@ def build_plan(
     except RefusedError as error:
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
         plan = asked.refuse(str(error))
-    return plan if plan.options else replace(plan, options=dict(asked.options))
+    plan = plan if plan.options else replace(plan, options=dict(asked.options))
+    # Whatever is done: what is registered twice can be stopped under one name and run on.
+    shared = common.shared_checkpoint(registered, world) if plan.steps else []
+    more = tuple(reason for reason in shared if reason not in plan.refusals)
+    return replace(plan, refusals=(*plan.refusals, *more)) if more else plan
 
 
 def _scenario(name: str) -> Scenario:
