@@ -101,6 +101,11 @@ def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
         name = unique(word)
         new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
         kafka_admin.create_topics([new])[name].result(10)
+        # A busy broker has made it a moment before it tells of it.
+        deadline = time.monotonic() + 30
+        while name not in kafka_admin.list_topics(timeout=10).topics:
+            assert time.monotonic() < deadline, f"the broker never told of {name}"
+            time.sleep(0.05)
         return name
 
     return create

@@ -1,12 +1,18 @@
 """Topics deleted and made anew on a real broker, killed before or after any effect."""
 
 import itertools
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from confluent_kafka import Consumer
 
 from headgate.errors import RefusedError, StalePlanError
+from headgate.gateway import kafka_java_topics
+from headgate.gateway.jars import broker_class_path
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_java import JavaAdmin
+from headgate.gateway.kafka_topic_changes import delete_topic
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
@@ -32,7 +38,9 @@ def topics_lab(lab, broker, topic):
 def deletion(lab, names, **more):
     shapes = lab.effects().shapes(names)
     step = DeleteTopics(topics=topic_shapes(shapes), **more)
-    return Plan(scenario="from-scratch", pipeline=None, steps=(step,)), shapes
+    facts = {"cluster_id": lab.effects().cluster_id()}
+    plan = Plan(scenario="from-scratch", pipeline=None, steps=(step,), preconditions=facts)
+    return plan, shapes
 
 
 def undo_of(lab, run, plan):
@@ -137,3 +145,25 @@ def test_a_deletion_reads_back_as_it_was_written(topics_lab):
     here, names = topics_lab
     plan, _ = deletion(here, names)
     assert load_step(plan.steps[0].action, plan.steps[0].details()) == plan.steps[0]
+
+
+def test_an_id_is_what_is_deleted_whatever_has_its_name_by_then(topics_lab, broker):
+    here, (name, _) = topics_lab
+    gone = here.effects().shapes([name])[name]
+    here.effects().delete_topic(gone)
+    here.effects().create_topic(gone)
+    now = here.effects().shapes([name])[name]
+    with closing(JavaAdmin(broker, class_path=broker_class_path())) as java:
+        assert kafka_java_topics.delete_topic(java, gone.id)
+        assert here.effects().shapes([name])[name] == now
+        assert kafka_java_topics.delete_topic(java, now.id)
+    here.effects().delete_topic(now)
+    assert here.effects().shapes([name]) == {}
+
+
+def test_without_kafkas_java_client_it_goes_by_name(topics_lab, broker):
+    here, (name, _) = topics_lab
+    shape = here.effects().shapes([name])[name]
+    with Kafka(broker) as kafka:
+        delete_topic(kafka, name, shape.id)
+    assert here.effects().shapes([name]) == {}

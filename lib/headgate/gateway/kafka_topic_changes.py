@@ -16,6 +16,7 @@ from confluent_kafka.admin import (
 )
 
 from headgate.errors import RefusedError, StepError
+from headgate.gateway import kafka_java_topics
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_errors import MISSING, gather, translate
 from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart
@@ -113,20 +114,27 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
 def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     """Delete the topic of that name and id, and wait until it is gone; fine if it is.
 
-    RefusedError where another topic has the name, StepError where Kafka refuses.
+    By its id where Kafka's Java client is there, so that one made anew in the same moment stays;
+    else by its name, right after a look at its id. RefusedError where another topic has the name,
+    StepError where Kafka refuses.
     """
     now = _described(kafka, [name]).get(name)
-    if now is None:
-        return
-    if str(now.topic_id) != topic_id:
+    if now is not None and str(now.topic_id) != topic_id:
         raise RefusedError(f"topic {name} was deleted and made anew since: it is not deleted again")
+    # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
+    by_id = kafka.java is not None and kafka_java_topics.delete_topic(kafka.java, topic_id)
+    if not by_id and now is not None:
+        _delete_by_name(kafka, name)
+    _wait(kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "remains")
+
+
+def _delete_by_name(kafka: Kafka, name: str) -> None:
     deadline = kafka.deadline()
     futures = kafka.admin.delete_topics([name], request_timeout=deadline.left)
     _, failed = gather(futures, deadline)
     for error in failed.values():
         if error.code() not in MISSING:
             raise StepError(f"topic {name} could not be deleted: {error.str()}")
-    _wait(kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "remains")
 
 
 def _wait(kafka: Kafka, name: str, is_so: Any, otherwise: str) -> None:
