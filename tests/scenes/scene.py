@@ -130,13 +130,12 @@ class Scene(ABC):
 
 
 def _is_committed(consumer: Consumer, part: TopicPartition) -> bool:
-    """Commit; False where the broker, just up, is still loading its groups."""
+    """Commit; False where the broker, just up, has no coordinator or is still loading its groups."""
     try:
         consumer.commit(offsets=[part], asynchronous=False)
-    except KafkaException as error:
-        if error.args[0].retriable():
-            return False
-        raise
+    except KafkaException:
+        # The client calls none of these errors retriable.
+        return False
     return True
 
 
