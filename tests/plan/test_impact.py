@@ -110,7 +110,18 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert "alerts (no owner) get results twice" in dict(impact_lines(plan))["Downstream"]
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
+    retired = replace(plan, impact={"records": {}, "total": 0})
+    assert again(retired.impact) == 0
+    assert dict(impact_lines(retired)) == {"Read again": "0 records"}
     assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get its results"}
+
+
+def test_a_snapshot_says_what_it_takes():
+    kept = {"files": 1200, "bytes": 3_400_000, "copied": 5_000}
+    plan = Plan(scenario="s", pipeline="p", impact={"snapshot": kept})
+    assert dict(impact_lines(plan)) == {
+        "Snapshot": "1\u202f200 files, 3.4 MB, of which 5 kB are copied"
+    }
 
 
 def test_only_what_was_measured_is_kept_when_a_plan_is_built_anew():

@@ -102,9 +102,9 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
 def again(impact: Mapping[str, Any]) -> int | None:
     """Return how many records are read again; None where no topic tells, as of files.
 
-    0 of a plan that reads nothing again, which has no `records`.
+    0 of a plan that reads nothing again: it says nothing of what there is `to_read`.
     """
-    if "records" in impact and not impact["records"]:
+    if "to_read" in impact and not impact.get("records"):
         return None
     return int(impact.get("total") or 0)
 

@@ -10,10 +10,10 @@ import streamlit as st
 from headgate.plan.impact import MEASURED, again, not_undoable
 from headgate.plan.plan import UNDO, Plan
 from headgate.ui import markup
-from headgate.views.impact_words import downstream_words, duration_words
+from headgate.views.impact_words import downstream_words, duration_words, snapshot_words
 from headgate.views.numbers import NONE, count, duration, exact, plural, size
 
-_SHOWN = frozenset({"records", "total", "skipped", "to_read", *MEASURED})
+_SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED})
 
 
 def impact_tiles(plan: Plan) -> None:
@@ -34,8 +34,10 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Records never read", count(skipped), "they are skipped"
     if "seconds_how" in impact:
-        waits = sum(impact.get("to_read", {}).values())
+        waits = sum(impact.get("to_read", impact["records"]).values())
         yield "Takes", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
+    if kept := impact.get("snapshot"):
+        yield "Snapshot", size(kept["bytes"]), f"{size(kept['copied'])} copied, the rest linked"
     if (found := impact.get("downstream")) is not None:
         readers = len(found["pipelines"]) + len(found["groups"])
         yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
@@ -78,6 +80,8 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
         yield "Bytes by", impact["bytes_how"]
     if "seconds_how" in impact:
         yield "Takes", duration_words(impact)
+    if kept := impact.get("snapshot"):
+        yield "Snapshot", snapshot_words(kept)
     if (found := impact.get("downstream")) is not None:
         yield "Downstream", downstream_words(found, twice=again(impact) != 0)
     if stuck := not_undoable(plan):
@@ -90,6 +94,8 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
 def _plain(key: str, value: Any) -> object:
     if isinstance(value, Mapping):
         return [f"{name}: {_plain(key, one)}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        return [str(one) for one in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return size(value) if "bytes" in key else exact(value)
     return str(value)

@@ -19,7 +19,7 @@ from headgate.landscape.paths import downstream
 from headgate.model.progress import BatchProgress
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.impact import Downstream, Rates, Sizes, in_bytes, in_time
+from headgate.plan.impact import Downstream, Rates, Sizes, again, in_bytes, in_time
 from headgate.plan.plan import Plan
 from headgate.usecases.context import Context
 from headgate.usecases.read_cluster import read_cluster
@@ -53,10 +53,11 @@ def with_costs(
 
 def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
     """Return bytes and time of what is read again; nothing of a plan that reads nothing again."""
-    records: dict[str, int] | None = plan.impact.get("records")
-    if records is None:
+    records: dict[str, int] = plan.impact.get("records", {})
+    read = again(plan.impact)
+    if read == 0 and "to_read" not in plan.impact:
         return {}
-    if not records:
+    if read is None:
         why = "unknown: it reads no topic that Kafka tells of"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
@@ -76,7 +77,9 @@ def _sizes(context: Context, records: dict[str, int]) -> Sizes:
 
 
 def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
-    backlog = sum(plan.impact.get("to_read", {}).values())
+    # A scenario that counts no more than what is read again leaves nothing else to wait for.
+    waits = plan.impact.get("to_read", plan.impact["records"])
+    backlog = sum(waits.values())
     if pipeline.engine is not Engine.SPARK:
         why = "nobody reports how fast a group reads"
         return in_time(backlog, None, f"unknown: {why}")

@@ -15,7 +15,9 @@ SHOWN = 12
 
 def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     """Return name and sentence of everything that is known of a plan's cost."""
-    return [*_read_again(plan.impact), *_time(plan.impact), *_after(plan)]
+    kept = plan.impact.get("snapshot")
+    snapshot = [("Snapshot", snapshot_words(kept))] if kept else []
+    return [*_read_again(plan.impact), *_time(plan.impact), *snapshot, *_after(plan)]
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -41,6 +43,12 @@ def _in_bytes(impact: Mapping[str, Any]) -> str:
 def _time(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "seconds_how" in impact:
         yield "Takes", duration_words(impact)
+
+
+def snapshot_words(kept: Mapping[str, Any]) -> str:
+    """Return how much is kept, and how much of it takes room of its own."""
+    files = plural_exact(kept["files"], "file")
+    return f"{files}, {size(kept['bytes'])}, of which {size(kept['copied'])} are copied"
 
 
 def duration_words(impact: Mapping[str, Any]) -> str:
