@@ -38,8 +38,8 @@ class SeenOnce(StatefulProcessor):
 
     def handleInitialState(self, key, initialState, timerValues):
         # A struct within a row comes as a dict.
-        assert len(initialState.names) == initialState.count["n"]
-        self.total.update((initialState.count["n"], len(initialState.times)))
+        assert len(initialState["names"]) == initialState["count"]["n"]
+        self.total.update((initialState["count"]["n"], len(initialState["times"])))
 
     def handleInputRows(self, key, rows, timerValues):
         total, different = self.total.get() if self.total.exists() else (0, 0)

@@ -212,10 +212,13 @@ def _operators(folder: Path) -> tuple[str, ...]:
 
 
 def _operator(folder: Path) -> str:
+    """Return the operator's own word; that of transformWithState has a file for each batch."""
+    files = [folder / "_metadata" / "metadata"]
+    files += [folder / "_metadata" / "v2" / str(n) for n in _numbers(folder / "_metadata" / "v2")]
     try:
-        lines = _lines((folder / "_metadata" / "metadata").read_bytes())
+        lines = _lines(next(f for f in reversed(files) if f.is_file()).read_bytes())
         return str(json.loads(lines[0])["operatorInfo"]["operatorName"])
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
+    except (OSError, StopIteration, ValueError, KeyError, IndexError, TypeError):
         return "stateful operator"
 
 
