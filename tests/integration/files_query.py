@@ -23,7 +23,6 @@ spark = (
     .option("kafka.bootstrap.servers", bootstrap)
     .option("subscribe", topic)
     .option("startingOffsets", "earliest")
-    .option("maxOffsetsPerTrigger", 8)
     .load()
     .selectExpr("CAST(value AS STRING) AS value")
     .dropDuplicates(["value"])

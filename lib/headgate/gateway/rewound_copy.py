@@ -111,11 +111,11 @@ def _is_kept(path: Path, batch: int) -> bool:
     """Return whether the file belongs to the checkpoint at the end of the batch."""
     parts, name = path.parts, path.name
     if parts[0] in LOGS and len(parts) == 2:
-        return _number(name) is None or _number(name) <= batch  # type: ignore[operator]
+        return _batch_of(name) <= batch
     if parts[0] != "state" or len(parts) < 4:
         return True
     if "v2" in parts and "_metadata" in parts:
-        return _number(name) is None or _number(name) <= batch  # type: ignore[operator]
+        return _batch_of(name) <= batch
     if "_stateSchema" in parts:
         found = _SCHEMA.fullmatch(name.removeprefix(".").removesuffix(".crc"))
         return found is None or int(found[1]) <= batch
@@ -123,9 +123,10 @@ def _is_kept(path: Path, batch: int) -> bool:
     return version is None or version <= batch + 1
 
 
-def _number(name: str) -> int | None:
+def _batch_of(name: str) -> int:
+    """Return the batch that a log's file is of, its checksum and drafts too; -1 of other files."""
     found = _BATCH.fullmatch(name)
-    return int(found[1]) if found else None
+    return int(found[1]) if found else -1
 
 
 def _cut_source_log(log: Path, last: int) -> None:
