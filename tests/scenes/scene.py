@@ -130,7 +130,7 @@ class Scene(ABC):
 
 
 def _is_committed(consumer: Consumer, part: TopicPartition) -> bool:
-    """Commit; False where the broker, just up, has no coordinator or is still loading its groups."""
+    """Commit; False where the broker, just up, is still loading its groups."""
     try:
         consumer.commit(offsets=[part], asynchronous=False)
     except KafkaException:

@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--group")
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--instance", help="a static member's id")
+    parser.add_argument("--poison", default="", help="PART:OFFSET of a record that it dies of")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: GOING.clear())
     (_group if given.kind == "group" else _query)(given)
@@ -76,10 +77,20 @@ def _group(given: argparse.Namespace) -> None:
         if not started and consumer.assignment():
             out.add(starts=os.getpid(), query=None, at=_committed(consumer))
             started = True
-        if messages and not _take(consumer, out, messages):
+        healthy = [m for m in messages if not _is_behind(m, given.poison)]
+        if healthy and not _take(consumer, out, healthy):
             # Not committed: read again, as after a rebalance.
             break
+        if len(healthy) < len(messages):
+            out.add(dies_of=given.poison)
+            break
     consumer.close()
+
+
+def _is_behind(message: Any, poison: str) -> bool:
+    """Return whether a message is the poisonous one, or comes after it in the same partition."""
+    part, _, offset = poison.rpartition(":")
+    return f"{message.topic()}-{message.partition()}" == part and message.offset() >= int(offset)
 
 
 def _take(consumer: Consumer, out: Out, messages: list[Any]) -> bool:
