@@ -9,6 +9,7 @@ import pytest
 
 from headgate.errors import RefusedError, ScenarioError, StalePlanError, StepError
 from headgate.gateway.checkpoints import tree_hash
+from headgate.model.cluster import Partition, Topic
 from headgate.model.registry import Commands
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan, moved
@@ -218,6 +219,21 @@ def test_a_version_without_input_is_said_to_be_unproven(query):
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert any("no batch proves yet" in note for note in here.notes)
+
+
+def test_a_version_that_leaves_records_waiting_is_no_success(query):
+    here = query("kafka_topic_change", new=IDLE)
+    plan = upgrade_of(here, **{"fail-on": "none"})
+    run = here.enqueue(plan)
+    effects = here.effects(run)
+    keep, prove = plan.steps[2], plan.steps[5]
+    keep.apply(effects, keep.bind(effects))
+    # A cluster that is written down: its log goes on beyond where the query stands.
+    parts = (Partition(number=0, begin=0, end=9),)
+    effects.has_cluster = lambda: True
+    effects.topics = lambda names: {n: Topic(name=n, id=n, partitions=parts) for n in names}
+    with pytest.raises(StepError, match="has not committed any batch after 600 s"):
+        prove.apply(effects, {})
 
 
 def test_without_a_status_silence_is_no_proof(query):

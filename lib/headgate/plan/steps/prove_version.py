@@ -12,11 +12,11 @@ from headgate.plan.steps.checkpoint import beside
 from headgate.plan.steps.offsets import committed
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline, start_or_ask
 from headgate.plan.steps.upgrade import BEFORE
-from headgate.plan.world import Effects, Status
+from headgate.plan.world import Checkpoint, Effects, Status
 
 # How long the first batch of a new version may take; how long one that has no input is watched; and
 # for how long a status of `stopped` means that it has ended and is not merely on its way.
-PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 30.0, 5.0
+PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 180.0, 5.0
 _POLL = 0.5
 
 
@@ -84,13 +84,14 @@ class ProveVersion(StepBase):
                     + (f": {why}" if why else "; its own log says why")
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
-            if not is_begun and waited >= IDLE_SECONDS:
+            if not is_begun and waited >= IDLE_SECONDS and not _has_input(effects, now):
                 self._idle(effects)
                 return
             if waited >= PROVE_SECONDS:
+                batch = f"batch {now.last_offset_batch}" if is_begun else "any batch"
                 raise StepError(
-                    f"{self.pipeline} has not committed batch {now.last_offset_batch} after"
-                    f" {waited:.0f} s: resume the run to go on looking, or undo it"
+                    f"{self.pipeline} has not committed {batch} after {waited:.0f} s: resume the"
+                    " run to go on looking, or undo it"
                 )
             effects.pause(_POLL)
             waited += _POLL
@@ -104,8 +105,8 @@ class ProveVersion(StepBase):
                 " resume the run, or undo it"
             )
         effects.note(
-            f"{self.pipeline} runs, but had no input: no batch proves yet that the new version"
-            " goes on with what the old one left"
+            f"{self.pipeline} runs, but has begun no batch, and no input is known to wait: no batch"
+            " proves yet that the new version goes on with what the old one left"
         )
 
     def _group(self, effects: Effects, group: str) -> None:
@@ -139,6 +140,19 @@ def start_version(stop: StopPipeline) -> StartVersion | AskPerson:
 
 def _later(batch: int | None, than: int | None) -> bool:
     return batch is not None and (than is None or batch > than)
+
+
+def _has_input(effects: Effects, found: Checkpoint) -> bool:
+    """Return whether Kafka has records that the query has not taken; of files nobody knows."""
+    if not found.offsets or not effects.has_cluster():
+        return False
+    topics = effects.topics(found.offsets)
+    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
+    return any(
+        (ends.get((topic, number)) or 0) > offset
+        for topic, parts in found.offsets.items()
+        for number, offset in parts.items()
+    )
 
 
 def _has_ended(effects: Effects, pipeline: str) -> bool:
