@@ -138,9 +138,9 @@ class Runner:
             run=row.id,
             pause=self._pause_for(row.id, cancellable=cancellable),
             note=lambda message: self._store.journal.note(row.id, position, message),
-            ask=lambda word, request: self._store.questions.ask(
-                row.id, position, row.attempt, word, request
-            ).by,
+            ask=lambda word, request: (
+                self._store.questions.ask(row.id, position, row.attempt, word, request).by
+            ),
             progress=ProgressWriter(self._store, row.id, position).write,
         )
         return with_judge(effects, context)
