@@ -10,6 +10,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from headgate.errors import RefusedError, StepError
 from headgate.gateway import record_copy
 from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_topic_changes import delete_records
+from headgate.gateway.record_writer import write_in_order
+from headgate.gateway.topic_records import Record
 from headgate.model.registry import Registry
 from headgate.plan.plan import Plan
 from headgate.plan.steps import DeleteTopics, EmptyTopics, ParkRecords, load_step
@@ -316,8 +319,6 @@ def test_a_copy_goes_on_behind_what_is_parked(half):
 
 def test_what_was_compacted_meanwhile_is_no_gap(half):
     kafka, span, to = half
-    from headgate.gateway.kafka_topic_changes import delete_records
-
     delete_records(kafka, {(span.topic, 0): 20})
     record_copy.park(kafka, [span], to)
     # 0 to 10 from the first try, and 20 to 29: what went in between nobody can park.
@@ -350,11 +351,9 @@ def test_a_strange_record_in_the_parking_topic_is_found(half, write):
 
 def test_a_time_that_the_client_cannot_write_is_refused_not_changed(half):
     kafka, _, to = half
-    from headgate.gateway.topic_records import Record
-
     zero = Record(topic=to, partition=0, offset=7, key=None, value=b"v", timestamp=0)
     with pytest.raises(StepError, match=r"record 7 .* has the timestamp 0"):
-        record_copy._write(kafka, [zero], lambda _: None)
+        write_in_order(kafka, [zero], lambda _: None)
 
 
 def test_steps_read_back_as_they_were_written(kafka_lab, topic):

@@ -10,34 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
-
-from headgate.errors import ConfigError, StepError
+from headgate.errors import StepError
 from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import kafka_error
+from headgate.gateway.record_writer import Watch, name_of, write_in_order
 from headgate.gateway.topic_records import Record, each_record
 from headgate.plan.world import Digest, Span
 
 # The last header of a parked record: topic, partition and offset that it had.
 WHERE = "headgate.parked.from"
-_LOOK_EVERY = 1000
-_SILENT_S = 120.0
-_WRITER = {
-    "enable.idempotence": True,
-    # A record that the broker refuses ends the copy: no later one may stand in its place.
-    "enable.gapless.guarantee": True,
-    "message.max.bytes": 1_000_000_000,
-    "compression.type": "lz4",
-    "linger.ms": 5,
-    "log_level": 0,
-}
-Watch = Callable[[int], None]
 
 
 def _no_watch(_done: int) -> None:
@@ -81,7 +67,7 @@ def park(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch)
     StepError where `to` holds something that is no copy, and where a record can't be written.
     """
     ranges = _behind(kafka, spans, to)
-    _write(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
+    write_in_order(kafka, (_marked(r, to) for r in _each(kafka, ranges)), watch)
 
 
 def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
@@ -122,9 +108,9 @@ def _prove_copy(
             if copy.offset >= wanted.offset:
                 break
         else:
-            raise StepError(f"{_name(wanted)} was not copied")
+            raise StepError(f"{name_of(wanted)} was not copied")
         if copy != wanted:
-            raise StepError(f"the copy of {_name(wanted)} differs from it")
+            raise StepError(f"the copy of {name_of(wanted)} differs from it")
     for copy in copies:
         _check_order(copy, at)
         at = copy.offset
@@ -134,7 +120,7 @@ def _prove_copy(
 
 def _check_order(copy: Record, before: int) -> None:
     if copy.offset <= before:
-        raise StepError(f"{_name(copy)} was copied twice, or out of its order")
+        raise StepError(f"{name_of(copy)} was copied twice, or out of its order")
 
 
 def unpark(kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch) -> None:
@@ -148,7 +134,7 @@ def unpark(kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch) -> Non
         if begin < end:
             found = _each(kafka, {(to, number): (begin, end)})
             _compare(found, islice(records, end - begin), watch)
-        _write(kafka, records, watch)
+        write_in_order(kafka, records, watch)
 
 
 def prove_unparked(
@@ -174,9 +160,9 @@ def _compare(found: Iterable[Record], parked: Iterable[Record], watch: Watch) ->
     total = _Sum()
     for one, other in zip_longest(found, parked):
         if one is None:
-            raise StepError(f"{_name(other)} was not put back")
+            raise StepError(f"{name_of(other)} was not put back")
         if other is None or replace(one, offset=0) != replace(other, offset=0):
-            raise StepError(f"{_name(one)} is not what was parked")
+            raise StepError(f"{name_of(one)} is not what was parked")
         total.add(one)
         watch(1)
     return total.digest
@@ -230,7 +216,7 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     """Return the record as it was, with its offset; its topic is `to` where that is given."""
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
-        raise StepError(f"{_name(record)} is no parked record: something else wrote it")
+        raise StepError(f"{name_of(record)} is no parked record: something else wrote it")
     topic, partition, offset = value.decode().split(" ")
     return replace(
         record,
@@ -239,76 +225,3 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
         offset=int(offset),
         headers=record.headers[:-1],
     )
-
-
-def _name(record: Record) -> str:
-    return f"record {record.offset} of {record.topic}[{record.partition}]"
-
-
-def _write(kafka: Kafka, records: Iterable[Record], watch: Watch) -> None:
-    """Write in order, without gaps: the first record that the broker refuses ends it."""
-    failed: list[str] = []
-
-    def delivered(error: Any, _: Any) -> None:
-        if error is not None:
-            failed.append(error.str())
-
-    producer = _producer(kafka)
-    try:
-        for count, record in enumerate(records):
-            _check(record)
-            _produce(producer, record, delivered)
-            if failed or not count % _LOOK_EVERY:
-                _raise(failed)
-            watch(1)
-        left = producer.flush(_SILENT_S)
-    except BaseException:
-        # A cancelled run leaves nothing on the way that could arrive later.
-        producer.purge(in_flight=False)
-        producer.flush(_SILENT_S)
-        raise
-    _raise(failed or (["no answer"] if left else []))
-
-
-def _raise(failed: list[str]) -> None:
-    if failed:
-        raise StepError(f"records could not be copied: {failed[0]}")
-
-
-def _check(record: Record) -> None:
-    if record.timestamp == 0:
-        raise StepError(
-            f"{_name(record)} has the timestamp 0, which the client can't write: it would get the"
-            " time of now"
-        )
-
-
-def _producer(kafka: Kafka) -> Any:
-    try:
-        return Producer({**kafka.config, **_WRITER, "bootstrap.servers": kafka.bootstrap})
-    except KafkaException as error:
-        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
-
-
-def _produce(producer: Any, record: Record, delivered: Any) -> None:
-    at = -1 if record.timestamp is None else record.timestamp
-    while True:
-        try:
-            producer.produce(
-                record.topic,
-                key=record.key,
-                value=record.value,
-                partition=record.partition,
-                headers=list(record.headers),
-                timestamp=at,
-                on_delivery=delivered,
-            )
-        except BufferError:
-            producer.poll(0.5)
-            continue
-        except KafkaException as error:
-            raise StepError(
-                f"{_name(record)} could not be copied: {kafka_error(error).str()}"
-            ) from None
-        producer.poll(0)
-        return
