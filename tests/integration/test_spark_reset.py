@@ -75,6 +75,9 @@ def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     assert done["state"] == "done"
     assert read_checkpoint(str(checkpoint)).query_id != old.query_id
     wait_for(lambda: committed(checkpoint) == {orders: 20})
+    followed = team.run("runs", done["run"], "--follow")["catch_up"]
+    assert (followed["done"], followed["left"], followed["at_end"]) == (20, 0, 2)
+    assert followed["batch"] == read_checkpoint(str(checkpoint)).last_commit_batch
     aside = team.folder / f".checkpoint.before-{done['run']}"
     kept = tree_hash(aside)
     assert kept == tree_hash(team.folder / ".headgate" / "runs" / done["run"] / "checkpoint")
