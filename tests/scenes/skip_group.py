@@ -31,7 +31,6 @@ class SkipGroup(GroupScene):
         return (*super().stand_in(), "--poison", f"{self.topics[0]}-0:{self.poison}")
 
     def _first_is_up(self) -> bool:
-        self.before = self.committed(self.group)
         return bool(self.lives()) and self._alive() == []
 
     @property
@@ -51,7 +50,8 @@ class SkipGroup(GroupScene):
     def check_undone(self) -> None:
         """The group is in front of the record again, and nobody started it."""
         self.check_neighbour()
-        assert self.committed(self.group) == self.before
+        offset, _ = self.committed(self.group)[self.topics[0], 0]
+        assert offset == self.poison, f"the group is at {offset}, the record at {self.poison}"
         assert self._alive() == [], "it was started, and had died before"
 
     def _parked(self) -> list[object]:

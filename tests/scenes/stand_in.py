@@ -77,7 +77,7 @@ def _group(given: argparse.Namespace) -> None:
         if not started and consumer.assignment():
             out.add(starts=os.getpid(), query=None, at=_committed(consumer))
             started = True
-        healthy = [m for m in messages if not _is_behind(m, given.poison)]
+        healthy = _before(messages, given.poison)
         if healthy and not _take(consumer, out, healthy):
             # Not committed: read again, as after a rebalance.
             break
@@ -87,10 +87,13 @@ def _group(given: argparse.Namespace) -> None:
     consumer.close()
 
 
-def _is_behind(message: Any, poison: str) -> bool:
-    """Return whether a message is the poisonous one, or comes after it in the same partition."""
+def _before(messages: list[Any], poison: str) -> list[Any]:
+    """Return the messages without the poisonous one and what came behind it in its partition."""
     part, _, offset = poison.rpartition(":")
-    return f"{message.topic()}-{message.partition()}" == part and message.offset() >= int(offset)
+    its = [m for m in messages if f"{m.topic()}-{m.partition()}" == part]
+    if not any(m.offset() == int(offset) for m in its):
+        return messages
+    return [m for m in messages if m not in its or m.offset() < int(offset)]
 
 
 def _take(consumer: Consumer, out: Out, messages: list[Any]) -> bool:
