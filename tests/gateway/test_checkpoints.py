@@ -100,7 +100,7 @@ def test_a_move_never_overwrites(folder, tmp_path):
 
 
 def test_what_goes_away_while_it_is_hashed_is_a_refusal(folder, monkeypatch):
-    def gone(entry):
+    def gone(entry, most):
         raise FileNotFoundError(2, "No such file or directory", str(entry))
 
     (folder / "f").write_text("x")

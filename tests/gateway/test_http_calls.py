@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.gateway.platforms import TOKEN, served
+from platforms import TOKEN, served
 
 from headgate.errors import StepError
 from headgate.gateway.world import LiveEffects

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.gateway.platforms import served
+from platforms import served
 
 from headgate.driver.records import Kind, Record, line, now
 from headgate.driver.session import this_process

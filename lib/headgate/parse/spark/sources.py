@@ -105,6 +105,7 @@ def join_sources(
     count = next(iter(counts.values()))
     made = []
     logs_each = planned is None and (captured is not None or logged is not None)
+    places = [()] * count if logs_each else _places(mentioned, count)
     for position in range(count):
         fact = _at(captured, position, count)
         said = _Said(
@@ -114,7 +115,7 @@ def join_sources(
             reported=_at(reported, position, count),
             logged=_entry(logged, position, count, fact.name if fact else None),
             is_newer=is_newer,
-            log_places=() if logs_each else _places(mentioned, position, count),
+            log_places=places[position],
         )
         made.append(_source(said))
     return Sources(tuple(made), _differing(counts))
@@ -181,23 +182,29 @@ def mentioned_sources(shape: Shape) -> list[int]:
     return [known.setdefault(columns, len(known)) for columns in made]
 
 
-def _places(mentioned: Sequence[int], position: int, count: int) -> tuple[int, ...] | None:
-    """Return where the offset log has a source; None where progress alone tells of it.
+def _places(mentioned: Sequence[int], count: int) -> Sequence[tuple[int, ...] | None]:
+    """Return where the offset log has each source; None where progress alone tells of it.
 
     Progress names a source once, however often the query reads it.
     """
     if not mentioned:
-        return None
+        return [None] * count
     if count != len(set(mentioned)) or count == len(mentioned):
-        return ()
-    return tuple(place for place, mention in enumerate(mentioned) if mention == position)
+        return [()] * count
+    places: list[list[int]] = [[] for _ in range(count)]
+    for place, mention in enumerate(mentioned):
+        places[mention].append(place)
+    return [tuple(found) for found in places]
 
 
 def _once(found: Sequence[T] | None, mentioned: Sequence[int]) -> Sequence[T] | None:
     """Return the first entry of each source, where `found` has one for each mention."""
     if found is None or len(found) != len(mentioned):
         return found
-    return [found[mentioned.index(position)] for position in sorted(set(mentioned))]
+    first: dict[int, T] = {}
+    for mention, entry in zip(mentioned, found, strict=True):
+        first.setdefault(mention, entry)
+    return [first[position] for position in sorted(first)]
 
 
 def _source(said: _Said) -> Source:
