@@ -38,14 +38,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: ranks.get(item.nodeid.partition("::")[0], len(ranks)))
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Say at once what failed: a long run need not be awaited to look into it."""
+    if report.failed:
+        _note_failed([report.nodeid])
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Add what failed to the file TEST_FAILURES: `make test` shows it after its second run."""
+    """Add what could not even be collected: `make test` shows all that failed at its end."""
+    _note_failed(report.nodeid for report in terminalreporter.getreports("error"))
+
+
+def _note_failed(names: Iterable[str]) -> None:
+    """Add tests to the file TEST_FAILURES, each once."""
     place = os.environ.get("TEST_FAILURES")
     # Each of several processes would say what the one that started them says, too.
-    if place and "PYTEST_XDIST_WORKER" not in os.environ:
-        reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
-        with Path(place).open("a") as file:
-            file.writelines(f"{name}\n" for name in dict.fromkeys(r.nodeid for r in reports))
+    if not place or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    with Path(place).open("a+") as file:
+        file.seek(0)
+        known = set(file.read().splitlines())
+        file.writelines(f"{name}\n" for name in dict.fromkeys(names) if name not in known)
 
 
 @pytest.fixture(scope="session")
