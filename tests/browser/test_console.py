@@ -46,7 +46,7 @@ def test_a_page_looks_right(name, scheme, size, visit, shoot):
         labels_fit_their_nodes(page)
     else:
         page.locator(".hg-head").wait_for()
-        page.locator(".hg-empty, .hg-verdict").first.wait_for()
+        page.locator(".hg-empty, .hg-verdict, [class*=st-key-scenario_card_]").first.wait_for()
     shoot(page, f"{name}-{scheme}-{size[0]}")
 
 
