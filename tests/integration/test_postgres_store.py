@@ -161,6 +161,8 @@ def test_a_worker_that_lost_its_slot_ends(tmp_path, postgres, forks):
         slot, deadline = Slot(store.database), time.monotonic() + 60
         while slot.is_free():
             assert time.monotonic() < deadline and worker.lives
+            # Looking holds the slot for a moment: the worker must find it free in between.
+            time.sleep(0.5)
         while not slot.take():
             end_connections_with_locks(postgres, store)
             assert time.monotonic() < deadline
