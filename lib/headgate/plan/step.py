@@ -74,6 +74,13 @@ def check_command(world: World, pipeline: str, word: str, planned: str | None) -
         raise StalePlanError(f"the {word} command of {pipeline} is another one now: plan again")
 
 
+def check_entry_point(world: World, pipeline: str, planned: str) -> None:
+    """Refuse where the registered function is not the one that was shown in the plan."""
+    registered = world.registered(pipeline)
+    if registered is None or registered.entry_point != planned:
+        raise RefusedError(f"the entry point of {pipeline} is another one now: plan again")
+
+
 def check_topics(world: World, planned: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
     now = world.topics(planned)

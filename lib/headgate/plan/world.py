@@ -105,6 +105,11 @@ class Proof:
     message: str | None = None
     rows_in: int | None = None
 
+    @property
+    def why(self) -> str:
+        """Why it did not resume: error class and message, as far as there are any."""
+        return ": ".join(filter(None, (self.error_class, self.message)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectVersion:

@@ -12,8 +12,8 @@ from headgate.plan.scenarios import common
 from headgate.plan.scenarios.move_group import move_risks
 from headgate.plan.scenarios.reset_streams import Seen, clears_state
 from headgate.plan.step import active_reason
-from headgate.plan.steps.topics import named
 from headgate.plan.target import Found, Place
+from headgate.plan.words import named
 
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)

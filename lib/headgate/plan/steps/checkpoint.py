@@ -86,9 +86,7 @@ class ReplaceCheckpoint(StepBase):
         prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
         if again:
             return
-        found = check_query(world, self.checkpoint, self.query_id)
-        if found.fixed:
-            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+        check_movable(world, self.checkpoint, self.query_id)
 
     def bind(self, effects: Effects) -> Was:
         """Decide where the old one goes, and take the hash that an undo restores."""
@@ -114,13 +112,7 @@ class ReplaceCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        back = RestoreCheckpoint(
-            pipeline=self.pipeline,
-            checkpoint=self.checkpoint,
-            aside=was["aside"],
-            hash=was["hash"],
-        )
-        return (back,)
+        return put_back(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +218,35 @@ def beside(checkpoint: str, word: str, run: str) -> str:
     """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
     path = PurePosixPath(checkpoint)
     return str(path.with_name(f".{path.name}.{word}-{run}"))
+
+
+def put_back(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
+    """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
+    return (
+        RestoreCheckpoint(
+            pipeline=pipeline, checkpoint=checkpoint, aside=was["aside"], hash=was["hash"]
+        ),
+    )
+
+
+def swap(effects: Effects, checkpoint: str, *, made: str, aside: str) -> None:
+    """Move the checkpoint to `aside` and `made` into its place, each in one step.
+
+    What was done before a crash is not done again. StepError where `made` is gone before anything was moved.
+    """
+    if not effects.exists(aside):
+        if not effects.exists(made):
+            raise StepError(f"the copy {made} is gone: nothing was moved")
+        effects.move(checkpoint, aside)
+    if effects.exists(made):
+        effects.move(made, checkpoint)
+
+
+def check_movable(world: World, location: str, query_id: str) -> None:
+    """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
+    found = check_query(world, location, query_id)
+    if found.fixed:
+        raise RefusedError(f"{location} can't be replaced: {found.fixed}")
 
 
 def check_query(world: World, location: str, query_id: str) -> Checkpoint:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from headgate.errors import RefusedError, StepError
 from headgate.plan.position import Beginning, read_beginning
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.step import Step, Was, check_entry_point, check_topics
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.steps.checkpoint import beside, check_movable, check_query, put_back, swap
 from headgate.plan.succession import Take, begin, first_refusals
 from headgate.plan.target import Target
 from headgate.plan.world import Effects, World
@@ -120,17 +120,14 @@ class RehearseBeginning(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
-        registered = world.registered(self.pipeline)
-        if registered is None or registered.entry_point != self.entry_point:
-            raise RefusedError(f"the entry point of {self.pipeline} is another one now: plan again")
+        check_entry_point(world, self.pipeline, self.entry_point)
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
         effects.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
         proof = effects.rehearse(beside(self.place, DRAFT, effects.run), self.entry_point)
         if proof.outcome != "resumes":
-            why = ": ".join(filter(None, (proof.error_class, proof.message)))
-            raise RefusedError(f"{self.entry_point} does not begin there: {why}")
+            raise RefusedError(f"{self.entry_point} does not begin there: {proof.why}")
         effects.note(f"Spark began there and took {proof.rows_in or 0} rows")
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -186,9 +183,7 @@ class PlaceCheckpoint(StepBase):
         prove_stopped(world, self.pipeline, checkpoint=None if again else self.checkpoint)
         if again:
             return
-        found = check_query(world, self.checkpoint, self.query_id)
-        if found.fixed:
-            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+        check_movable(world, self.checkpoint, self.query_id)
 
     def bind(self, effects: Effects) -> Was:
         """Decide where the old one goes, and take the hashes that prove both."""
@@ -205,10 +200,7 @@ class PlaceCheckpoint(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Rename what is not renamed yet."""
-        if not effects.exists(was["aside"]):
-            effects.move(self.checkpoint, was["aside"])
-        if effects.exists(was["draft"]):
-            effects.move(was["draft"], self.checkpoint)
+        swap(effects, self.checkpoint, made=was["draft"], aside=was["aside"])
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole, or what stands in its place is not the new one."""
@@ -219,13 +211,7 @@ class PlaceCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        back = RestoreCheckpoint(
-            pipeline=self.pipeline,
-            checkpoint=self.checkpoint,
-            aside=was["aside"],
-            hash=was["hash"],
-        )
-        return (back,)
+        return put_back(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from headgate.plan.checkpoint_files import Edit
 from headgate.plan.checkup import check_up
 from headgate.plan.flaw import Known
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
+from headgate.plan.step import Step, Was, check_entry_point
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside
+from headgate.plan.steps.checkpoint import beside, put_back, swap
 from headgate.plan.world import Effects, World
 
 REPAIRED, BROKEN = "repaired", "broken"
@@ -114,9 +114,7 @@ class ProveRepair(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
-        registered = world.registered(self.pipeline)
-        if registered is None or registered.entry_point != self.entry_point:
-            raise RefusedError(f"the entry point of {self.pipeline} is another one now: plan again")
+        check_entry_point(world, self.pipeline, self.entry_point)
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
@@ -126,10 +124,9 @@ class ProveRepair(StepBase):
         if proof.outcome == "resumes":
             effects.note(f"Spark resumed there and took {proof.rows_in or 0} rows")
             return
-        why = ": ".join(filter(None, (proof.error_class, proof.message)))
         word = "is refused" if proof.outcome == "refuses" else "did not get through its batch"
         raise RefusedError(
-            f"the repair is not proven: {self.entry_point} {word} on the repaired copy: {why}"
+            f"the repair is not proven: {self.entry_point} {word} on the repaired copy: {proof.why}"
         )
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -166,11 +163,7 @@ class PutInPlace(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Rename twice, each unless it was done."""
-        if not effects.exists(was["copy"]):
-            return
-        if not effects.exists(was["aside"]):
-            effects.move(self.checkpoint, was["aside"])
-        effects.move(was["copy"], self.checkpoint)
+        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where either is not byte for byte what it was."""
@@ -180,10 +173,4 @@ class PutInPlace(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the broken one back, byte for byte."""
-        back = RestoreCheckpoint(
-            pipeline=self.pipeline,
-            checkpoint=self.checkpoint,
-            aside=was["aside"],
-            hash=was["hash"],
-        )
-        return (back,)
+        return put_back(self.pipeline, self.checkpoint, was)

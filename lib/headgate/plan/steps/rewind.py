@@ -11,10 +11,12 @@ from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import (
-    RestoreCheckpoint,
     beside,
+    check_movable,
     check_query,
     mebibytes,
+    put_back,
+    swap,
 )
 from headgate.plan.steps.repair import DropCopy
 from headgate.plan.world import Effects, World
@@ -160,9 +162,7 @@ class PutCheckpoint(StepBase):
         prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
         if again:
             return
-        found = check_query(world, self.checkpoint, self.query_id)
-        if found.fixed:
-            raise RefusedError(f"{self.checkpoint} can't be replaced: {found.fixed}")
+        check_movable(world, self.checkpoint, self.query_id)
 
     def bind(self, effects: Effects) -> Was:
         """Decide where the old one goes, and take the hash that an undo restores."""
@@ -174,12 +174,7 @@ class PutCheckpoint(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Rename both, unless that was done."""
-        if not effects.exists(was["aside"]):
-            if not effects.exists(was["copy"]):
-                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
-            effects.move(self.checkpoint, was["aside"])
-        if not effects.exists(self.checkpoint):
-            effects.move(was["copy"], self.checkpoint)
+        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole or the new one does not end at the batch."""
@@ -189,13 +184,7 @@ class PutCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        back = RestoreCheckpoint(
-            pipeline=self.pipeline,
-            checkpoint=self.checkpoint,
-            aside=was["aside"],
-            hash=was["hash"],
-        )
-        return (back,)
+        return put_back(self.pipeline, self.checkpoint, was)
 
 
 def check_whole(world: World, location: str, batch: int) -> None:

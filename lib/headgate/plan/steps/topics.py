@@ -12,7 +12,7 @@ from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.parked import filling, parking_name, spans_of
 from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
-from headgate.plan.words import named as named
+from headgate.plan.words import named
 from headgate.plan.world import Effects, TopicShape, World
 
 

@@ -9,7 +9,7 @@ from headgate.errors import RefusedError, StalePlanError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import RestoreCheckpoint, beside, check_query
+from headgate.plan.steps.checkpoint import beside, check_query, put_back
 from headgate.plan.steps.offsets import Move, RestoreOffsets, committed, moves_of
 from headgate.plan.verdict import new_codes
 from headgate.plan.world import Effects, World
@@ -96,13 +96,7 @@ class KeepCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the copy in the checkpoint's place, whatever the new version left there."""
-        back = RestoreCheckpoint(
-            pipeline=self.pipeline,
-            checkpoint=self.checkpoint,
-            aside=was["aside"],
-            hash=was["hash"],
-        )
-        return (back,)
+        return put_back(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
