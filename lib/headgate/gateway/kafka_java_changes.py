@@ -53,23 +53,6 @@ def delete_streams_offsets(
         return _refused(result, keys, missing_is_fine=True)
 
 
-def streams_offsets(java: JavaAdmin, group: str) -> dict[TopicPart, Target]:
-    """Return (offset, leader epoch, metadata) of every committed partition of a streams group."""
-    with java.call() as admin:
-        spec = java.jvm.org.apache.kafka.clients.admin.ListStreamsGroupOffsetsSpec()
-        result = admin.listStreamsGroupOffsets({group: spec})
-        found = result.partitionsToOffsetAndMetadata(group).get()
-        return {
-            (tp.topic(), tp.partition()): (
-                at.offset(),
-                at.leaderEpoch().orElse(None),
-                at.metadata(),
-            )
-            for tp, at in found.items()
-            if at is not None
-        }
-
-
 def _offset(jvm: Any, target: Target) -> Any:
     offset, epoch, metadata = target
     known = jvm.java.util.Optional.empty() if epoch is None else jvm.java.util.Optional.of(epoch)

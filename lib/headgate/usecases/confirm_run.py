@@ -17,9 +17,3 @@ def confirm_run(context: Context, run: str, *, by: str) -> Question:
         if not row.state.is_active:
             raise RefusedError(f"run {run} is {row.state}: it waits for nobody any more")
         return store.questions.confirm(run, by=by, pipeline=row.pipeline)
-
-
-def open_question(context: Context, run: str) -> Question | None:
-    """Return what the run waits for a person to do, None where it waits for nobody."""
-    with closing(open_store(context.store_url)) as store:
-        return store.questions.open(run) if store.runs.get(run).state.is_active else None
