@@ -232,7 +232,8 @@ def put_back(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
 def swap(effects: Effects, checkpoint: str, *, made: str, aside: str) -> None:
     """Move the checkpoint to `aside` and `made` into its place, each in one step.
 
-    What was done before a crash is not done again. StepError where `made` is gone before anything was moved.
+    What was done before a crash is not done again. StepError where `made` is gone before
+    anything was moved.
     """
     if not effects.exists(aside):
         if not effects.exists(made):
