@@ -120,7 +120,7 @@ def _registered(folder: Path, broker: str, groups: dict[int, str]) -> Path:
     for group in groups.values():
         lines.append(
             f'[[pipeline]]\nname = "{group}"\nengine = "consumer-group"\ngroup = "{group}"\n'
-            f'topics = ["{group}"]\n[pipeline.commands]\nstart = "true"\nstatus = "exit 3"\n'
+            f'topics = ["{group}"]\n[pipeline.commands]\nstatus = "exit 3"\n'
         )
     (folder / "headgate.toml").write_text("\n".join(lines))
     return folder

@@ -14,8 +14,10 @@ from headgate.model.registry import Pipeline
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Scenario
 from headgate.ui import data, markup
+from headgate.ui.batch_choice import choose_batch
 from headgate.ui.impact_panel import impact_tiles
 from headgate.ui.keys import Param, ReprocessKey
+from headgate.ui.option_words import as_asked
 from headgate.ui.page import open_page, title, user
 from headgate.ui.person import ask_name
 from headgate.ui.pick import pick_pipeline
@@ -70,6 +72,7 @@ def _wizard(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
         st.html(markup.heading(scenario.what, scenario.title))
         actions = st.container(horizontal=True, horizontal_alignment="right")
     answers = ask_options(scenario, pipeline.engine)
+    choose_batch(context, pipeline, scenario)
     asked = (scenario.name, pipeline.name, answers)
     is_open = unanswered(scenario, pipeline.engine, answers)
     plan = None if is_open else _plan(context, asked, anew=_is_anew(actions))
@@ -116,7 +119,7 @@ def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: boo
                 plan = plan_scenario(context, *asked)
                 kept = (wanted, with_costs(context, plan, landscape=_landscape(context)))
         except ScenarioError as error:
-            st.html(markup.say(str(error), "unknown"))
+            st.html(markup.say(as_asked(str(error), asked[0]), "unknown"))
             return None
         st.session_state[ReprocessKey.PLAN] = kept
     found: Plan = kept[1]
@@ -152,7 +155,7 @@ def _confirm(context: Context, plan: Plan) -> None:
         )
     )
     for risk in plan.risks:
-        st.html(markup.say(risk, "unknown"))
+        st.html(markup.say(as_asked(risk, plan.scenario), "unknown"))
     agreed = st.checkbox(
         "I have read the plan and its risks" if plan.risks else "I have read the plan",
         key=ReprocessKey.CONFIRM,

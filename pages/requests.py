@@ -45,7 +45,8 @@ def _page(context: Context) -> None:
         return
     waiting = sum(row.state is RequestState.OPEN for row in rows)
     title("Requests", f"{plural(len(rows), 'request')}, {waiting} to decide")
-    table, one = st.columns([3, 2], gap="medium")
+    with st.container(key="rows"):
+        table, one = st.columns([3, 2], gap="medium")
     with table:
         pick_row(_frame(rows), [r.id for r in rows], key=RequestsKey.TABLE, param=Param.REQUEST)
     with one, st.container(border=True, key="details"):

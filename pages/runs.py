@@ -47,7 +47,8 @@ def _page(context: Context) -> None:
         )
         return
     title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
-    table, one = st.columns([3, 2], gap="medium")
+    with st.container(key="rows"):
+        table, one = st.columns([3, 2], gap="medium")
     with table:
         pick_row(_frame(rows), [r.id for r in rows], key=RunsKey.TABLE, param=Param.RUN)
     with one, st.container(border=True, key="details"):

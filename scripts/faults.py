@@ -1,93 +1,271 @@
 """Run every scene under every fault, print the table, write docs/faults.md.
 
-`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--short] [--jobs N]
-[--table FILE]`. Without a scene's name all of tests/scenes are run. The table keeps the rows that
-a run does not run again, each with its day. Exit 1 where a cell went wrong.
+`python scripts/faults.py [SCENE...] [--fault WORD] [--where WORD] [--short] [--alone] [--open]
+[--jobs N] [--table FILE]`. Without a scene's name all of tests/scenes are run. The table is written
+after each chain and cell and says how many of a row's cells were run; it keeps the rows that a run
+does not run again, each with its day. Exit 1 where a cell went wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import re
+import itertools
+import random
 import sys
 import tempfile
+import threading
 import time
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from scenes import SCENES, Scene, scene  # noqa: E402
-from scenes.faults import Cell, Kafka, Lab, cells, may_mount, survey  # noqa: E402
+from scenes.chains import Chain, chains  # noqa: E402
+from scenes.fault_table import ALONE, CHAINED, Result, Table, key  # noqa: E402
+from scenes.faults import KILLED, Cell, cells, survey  # noqa: E402
 from scenes.forked import Forks  # noqa: E402
+from scenes.lab import Kafka, Lab, begin_anew_where_disks_are_ours, may_mount  # noqa: E402
 
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a cell came out; `error` is empty where it came out well."""
-
-    cell: Cell
-    seconds: float
-    error: str = ""
+# How many pipelines one chain may take, and how many of its last cells are suspected.
+_CHAINS, _SUSPECTS = 12, 3
 
 
 def main() -> int:
     """Run what is asked for."""
+    given = _given()
+    begin_anew_where_disks_are_ours(sys.argv)
+    table = Table(given.table, [s.name for s in SCENES])
+    with tempfile.TemporaryDirectory(prefix="headgate-faults-") as name:
+        folder = Path(name).resolve()
+        kafka = Kafka(folder / "kafka")
+        try:
+            with Forks(folder) as forks, _pool(given.jobs) as pool:
+                _Matrix(Lab(folder, kafka, forks), pool, given, table).run()
+        finally:
+            kafka.close()
+    print(table)
+    return int(table.has_failures)
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield threads for the cells; after Ctrl-C those that were begun end, and no others begin."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _given() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scenes", nargs="*", help=f"of {', '.join(s.name for s in SCENES)}")
     parser.add_argument("--fault", default="", help="only faults whose name holds this word")
     parser.add_argument("--where", default="", help="only places whose name holds this word")
-    parser.add_argument("--short", action="store_true", help="of several kills in a step only one")
-    parser.add_argument("--jobs", type=int, default=3, help="cells at a time (default 3)")
-    parser.add_argument("--table", type=Path, help="write the table to this file")
+    parser.add_argument("--short", action="store_true", help="one of each row that has no chain")
+    parser.add_argument("--alone", action="store_true", help="each cell in a run of its own")
+    parser.add_argument("--open", action="store_true", help="not what was run whole, and well")
+    parser.add_argument("--jobs", type=int, default=4, help="cells at a time (default 4)")
+    parser.add_argument("--table", type=Path, help="go on from this file's table, and write it")
     given = parser.parse_args()
-    wanted = tuple(map(scene, given.scenes)) or SCENES
-    results: dict[str, list[Result]] = {}
-    with tempfile.TemporaryDirectory(prefix="headgate-faults-") as folder, Forks() as forks:
-        lab = Lab(Path(folder), Kafka(Path(folder) / "kafka"), forks)
+    known = {s.name for s in SCENES}
+    for name in given.scenes:
+        if name not in known:
+            parser.error(f"there is no scene {name}; there are {', '.join(sorted(known))}")
+    return given
+
+
+class _Matrix:
+    """What is asked for, and how much of it is done."""
+
+    def __init__(
+        self, lab: Lab, pool: ThreadPoolExecutor, given: argparse.Namespace, table: Table
+    ) -> None:
+        self._lab, self._pool, self._given, self._table = lab, pool, given, table
+        self._can_fill = may_mount()
+        self._begun = time.monotonic()
+        self._done = self._all = 0
+        self._lock = threading.Lock()
+
+    def run(self) -> None:
+        """Survey each scene and kill its workers; last comes what needs the broker gone."""
+        if not self._can_fill:
+            _say("no disk is filled: that takes the right to mount one")
+        kinds = [scene(name) for name in self._given.scenes] or SCENES
+        rest = [cell for found in self._pool.map(self._begin, kinds) for cell in found]
+        # What went wrong the last time comes first.
+        rest = sorted(_spread(rest), key=lambda c: not self._went_wrong(c))
+        linked, others = chains(rest, alone=self._given.alone)
+        list(self._pool.map(self._strike, (c for c in linked if not c.outage)))
+        list(self._pool.map(self._carry_out, others))
+        outages = [c for c in linked if c.outage]
+        for begin in range(0, len(outages), self._given.jobs):
+            self._go_through_outages(outages[begin : begin + self._given.jobs])
+
+    def _begin(self, kind: type[Scene]) -> list[Cell]:
+        """Survey a scene and kill its workers in chains; returns the cells that are left."""
+        wanted = self._surveyed(kind)
+        with self._lock:
+            self._all += len(wanted)
+        if self._given.alone:
+            return wanted
+        killed = [c for c in wanted if c.fault == KILLED and c.target is not None]
+        for chain in chains(killed)[0]:
+            self._strike(chain)
+        return [c for c in wanted if c not in killed]
+
+    def _surveyed(self, kind: type[Scene]) -> list[Cell]:
+        """Return the scene's cells that are wanted; none where it fails without any fault."""
+        begun = time.monotonic()
         try:
-            for kind in wanted:
-                results[kind.name] = _scene(lab, kind, given)
-                if given.table:
-                    _write(given.table, results)
-        finally:
-            lab.kafka.close()
-    print(_document({name: _rows(found) for name, found in results.items()}))
-    return int(any(r.error for found in results.values() for r in found))
+            found = list(cells(kind, survey(self._lab, kind)))
+        except Exception as error:
+            cell = Cell(kind, "none", "", "")
+            self._tell(Result(cell, time.monotonic() - begun, _reason(error)))
+            return []
+        with self._lock:
+            self._table.expect(kind.name, found)
+        _say(f"{kind.name}: {len(found)} cells")
+        return self._chosen(found)
+
+    def _chosen(self, found: Iterable[Cell]) -> list[Cell]:
+        given = self._given
+        wanted = [c for c in found if given.fault in c.fault and given.where in c.where]
+        if given.open:
+            wanted = [c for c in wanted if not self._is_whole(c)]
+        if given.short:
+            rows = itertools.groupby(sorted(wanted, key=key), key=key)
+            # The midst of a step is where most can go wrong.
+            short = [row[len(row) // 2] for row in (list(group) for _, group in rows)]
+            chained = [] if given.alone else [c for c in wanted if c.target is not None]
+            wanted = chained + [c for c in short if c not in chained]
+        return [c for c in wanted if self._can_fill or c.fault != "disk full"]
+
+    def _is_whole(self, cell: Cell) -> bool:
+        row = self._table.row(cell.scene.name, key(cell))
+        if row is None or cell.target is not None or not self._given.short:
+            return row is not None and row.is_whole
+        return row.ok == row.run > 0
+
+    def _went_wrong(self, cell: Cell) -> bool:
+        row = self._table.row(cell.scene.name, key(cell))
+        return row is not None and row.ok < row.run
+
+    def _carry_out(self, cell: Cell) -> None:
+        assert cell.check is not None
+        begun, error = time.monotonic(), ""
+        try:
+            cell.check(self._lab)
+        except Exception as raised:
+            error = _reason(raised)
+        self._tell(Result(cell, time.monotonic() - begun, error))
+
+    def _strike(self, chain: Chain) -> None:
+        """Strike at all of the chain's places, in as many pipelines as it takes."""
+        for _ in range(_CHAINS):
+            way = _Way(chain, self._lab)
+            way.go_to_the_end()
+            if way.error:
+                self._find_guilty(chain, way.error)
+            else:
+                self._count(chain)
+            if not (chain.left and chain.kills):
+                break
+        for cell in chain.left:
+            _say(f"       not run: {cell.scene.name}: {cell.fault}, {cell.where}")
+
+    def _count(self, chain: Chain) -> None:
+        struck = CHAINED if len(chain.struck) > 1 else ALONE
+        for cell in chain.struck:
+            self._tell(Result(cell, chain.seconds / len(chain.struck), "", struck))
+
+    def _find_guilty(self, chain: Chain, error: str) -> None:
+        """Run the last cells of a chain that ended badly alone; the others are to be run again."""
+        _say(f"       {chain.scene.name}: a chain of {len(chain.struck)} cells: {error}")
+        suspects = (chain.struck or chain.left)[: -_SUSPECTS - 1 : -1]
+        guilty, reason, struck = suspects[0], f"the last of {len(chain.struck)}: {error}", CHAINED
+        for cell in suspects if len(chain.struck) > 1 else ():
+            way = _Way(Chain(cell.scene, cell.fault, [cell]), self._lab)
+            way.go_to_the_end()
+            if way.error:
+                guilty, reason, struck = cell, way.error, ALONE
+                break
+        self._tell(Result(guilty, chain.seconds, reason, struck))
+        chain.left = [c for c in [*chain.struck, *chain.left] if c != guilty]
+
+    def _go_through_outages(self, chains: Sequence[Chain]) -> None:
+        """Bring the chains to where the broker is to go, and let them recover, again and again."""
+        ways = [_Way(chain, self._lab) for chain in chains]
+        list(self._pool.map(_Way.go_on, ways))
+        while waiting := [way for way in ways if way.waits]:
+            self._lab.kafka.stop()
+            try:
+                list(self._pool.map(_Way.go_on, waiting))
+            finally:
+                self._lab.kafka.start()
+            list(self._pool.map(_Way.go_on, waiting))
+        for way in ways:
+            self._count_outages(way)
+
+    def _count_outages(self, way: _Way) -> None:
+        chain = way.chain
+        if way.error:
+            guilty = (chain.struck or chain.left)[-1]
+            self._tell(Result(guilty, chain.seconds, way.error, CHAINED))
+        else:
+            self._count(chain)
+
+    def _tell(self, result: Result) -> None:
+        cell = result.cell
+        how = "FAILED" if result.error else "ok"
+        line = f"{how:6} {result.seconds:5.0f} s  {cell.scene.name}: {cell.fault}, {cell.where}"
+        with self._lock:
+            self._done += 1
+            self._table.add(result)
+            minutes = (time.monotonic() - self._begun) / 60
+            _say(f"{minutes:5.1f} min {self._done:4}/{self._all} {line} ({cell.recovery})")
+            if result.error:
+                _say("       " + result.error.replace("\n", "\n       "))
 
 
-def _scene(lab: Lab, kind: type[Scene], given: argparse.Namespace) -> list[Result]:
-    try:
-        found = survey(lab, kind)
-    except Exception as error:
-        cell = Cell(kind, "none", "", "", lambda _: None)
-        return [_told(Result(cell, 0, _reason(error)))]
-    wanted = [c for c in cells(kind, found) if given.fault in c.fault and given.where in c.where]
-    if given.short:
-        wanted = list(
-            {(c.fault, c.where.partition(":")[0], c.recovery): c for c in wanted}.values()
-        )
-    if not may_mount():
-        wanted = [c for c in wanted if c.fault != "disk full"]
-        _say(f"{kind.name}: no disk is filled, for that takes the right to mount one")
-    together, alone = [c for c in wanted if not c.alone], [c for c in wanted if c.alone]
-    with ThreadPoolExecutor(given.jobs) as pool:
-        results = list(pool.map(lambda c: _result(lab, c), together))
-    return [*results, *(_result(lab, c) for c in alone)]
+def _spread(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells so that those that come first are of all scenes, faults and recoveries."""
+    decks: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        decks.setdefault((cell.scene.name, cell.fault, cell.recovery), []).append(cell)
+    for name, deck in decks.items():
+        random.Random(str(name)).shuffle(deck)
+    rounds = itertools.zip_longest(*decks.values())
+    return [cell for one in rounds for cell in one if cell is not None]
 
 
-def _result(lab: Lab, cell: Cell) -> Result:
-    begun = time.monotonic()
-    try:
-        cell.check(lab)
-    except Exception as error:
-        return _told(Result(cell, time.monotonic() - begun, _reason(error)))
-    return _told(Result(cell, time.monotonic() - begun))
+class _Way:
+    """How far a chain has come; it `waits` where the broker must go or come back."""
+
+    def __init__(self, chain: Chain, lab: Lab) -> None:
+        self.chain, self.error, self.waits = chain, "", True
+        self._steps = chain.run(lab)
+
+    def go_on(self) -> None:
+        """Go on to the next place where the broker must change, or to the end."""
+        if not self.waits:
+            return
+        try:
+            next(self._steps)
+        except StopIteration:
+            self.waits = False
+        except Exception as error:
+            self.error, self.waits = _reason(error), False
+
+    def go_to_the_end(self) -> None:
+        """Go the whole way; the broker stays."""
+        while self.waits:
+            self.go_on()
 
 
 def _reason(error: Exception) -> str:
@@ -95,84 +273,8 @@ def _reason(error: Exception) -> str:
     return str(error).strip() or f"{type(error).__name__} in {last.name}: {last.line}"
 
 
-def _told(result: Result) -> Result:
-    cell = result.cell
-    how = "FAILED" if result.error else "ok"
-    line = f"{how:6} {result.seconds:5.0f} s  {cell.scene.name}: {cell.fault}, {cell.where}"
-    _say(f"{line} ({cell.recovery})")
-    if result.error:
-        _say("       " + result.error.replace("\n", "\n       "))
-    return result
-
-
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-Rows = dict[tuple[str, ...], tuple[str, ...]]
-
-
-def _write(table: Path, results: Mapping[str, Sequence[Result]]) -> None:
-    """Write the rows of these results; others stay as they are."""
-    known = {s.name for s in SCENES}
-    sections = {n: r for n, r in _written(table).items() if n in known}
-    for name, found in results.items():
-        sections[name] = sections.get(name, {}) | _rows(found)
-    table.write_text(_document(sections), encoding="utf-8")
-
-
-def _written(table: Path) -> dict[str, Rows]:
-    text = table.read_text(encoding="utf-8") if table.exists() else ""
-    sections: dict[str, Rows] = {}
-    for part in re.split(r"(?m)^## ", text)[1:]:
-        name, _, body = part.partition("\n")
-        lines = [line for line in body.splitlines() if line.startswith("| ")]
-        cells = [tuple(cell.strip() for cell in line.strip("| ").split(" | ")) for line in lines]
-        sections[name.strip()] = {row[:_KEY]: row[_KEY:] for row in cells[1:]}
-    return sections
-
-
-def _rows(results: Iterable[Result]) -> Rows:
-    groups: dict[tuple[str, ...], list[Result]] = {}
-    for result in results:
-        cell = result.cell
-        key = (cell.fault, cell.where.partition(":")[0] or "nowhere", cell.recovery or "none")
-        groups.setdefault(key, []).append(result)
-    return {key: _counted(found) for key, found in groups.items()}
-
-
-def _counted(found: Sequence[Result]) -> tuple[str, ...]:
-    wrong = [r for r in found if r.error]
-    well = str(len(found) - len(wrong))
-    said = "; ".join(f"{r.cell.where}: {r.error.partition(chr(10))[0]}" for r in wrong)
-    day = datetime.date.today().isoformat()
-    return str(len(found)), f"**{well}**" if wrong else well, said.replace("|", "/") or "–", day
-
-
-def _document(sections: Mapping[str, Rows]) -> str:
-    parts = [_HEAD]
-    for name, rows in sorted(sections.items()):
-        lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS)).replace(" ", "")]
-        lines += [_line([*key, *rest]) for key, rest in sorted(rows.items())]
-        parts.append(f"## {name}\n\n" + "\n".join(lines) + "\n")
-    return "\n".join(parts)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-_COLUMNS = ("fault", "where", "recovery", "cells", "ok", "what went wrong", "measured")
-_KEY = 3
-_HEAD = """\
-# Faults
-
-Written by `make faults`. Each cell makes a pipeline of its own that is at work on real topics,
-with late, duplicate and disordered records and a producer that goes on writing, and lets one fault
-strike at one place of a real run. `ok` means that the run was finished by the recovery that is
-named, that every record was read as a direct reading of the topics says, with nothing done twice
-and nothing lost, and that its undo (or the undo in place of its end) left everything as before.
-"""
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -181,17 +182,40 @@ def _leads(node: ast.AST, module: ModuleType) -> tuple[ModuleType, str] | None:
 def _value(node: ast.AST, module: ModuleType) -> object:
     """Return what `name` or `module.name` stands for in a module, None for another thing."""
     if isinstance(node, ast.Name):
-        return vars(module).get(node.id)
+        return _names(module).get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = vars(module).get(node.value.id)
+        owner = _names(module).get(node.value.id)
         return getattr(owner, node.attr, None) if inspect.ismodule(owner) else None
     return None
 
 
 @cache
+def _names(module: ModuleType) -> dict[str, object]:
+    """Return what names stand for in a module, also those that its functions import."""
+    imports = (n for n in ast.walk(_tree(module)) if isinstance(n, ast.ImportFrom))
+    inner = {
+        alias.asname or alias.name: _imported(str(node.module), alias.name)
+        for node in imports
+        if node.col_offset and str(node.module).startswith(_SCENARIOS)
+        for alias in node.names
+    }
+    return {**inner, **vars(module)}
+
+
+def _imported(module: str, name: str) -> object:
+    found = import_module(module)
+    return getattr(found, name) if hasattr(found, name) else import_module(f"{module}.{name}")
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
+
+
+@cache
 def _defined(module: ModuleType) -> dict[str, ast.AST]:
-    tree = ast.parse(inspect.getsource(module))
-    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    body = _tree(module).body
+    return {n.name: n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
 
 
 def risks(scenario: Scenario) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import time
 import uuid
@@ -23,15 +24,55 @@ JVM = "-XX:+UseSerialGC -XX:-UsePerfData -XX:TieredStopAtLevel=1"
 CHROMIUM = "HEADGATE_CHROMIUM"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-# Modules that are mostly one long journey. Where modules go to two processes, these go first: the
-# short ones fill what is left. Tests of one module stay in their order.
+# Members of streams groups hear of their tasks by heartbeats, every 5 s unless configured, and one
+# that is killed in the midst of a rebalance counts as a member for 45 s.
+_BROKER = {
+    "group.streams.min.session.timeout.ms": "10000",
+    "group.streams.session.timeout.ms": "10000",
+    "group.streams.initial.rebalance.delay.ms": "0",
+    "group.streams.min.heartbeat.interval.ms": "200",
+    "group.streams.heartbeat.interval.ms": "200",
+}
+
+# Modules that are mostly one long journey. Where modules are spread over processes, these go first:
+# the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
     *("integration/test_offline_upgrade", "browser/test_whole_job", "integration/test_stack"),
     *("plan/test_parking", "integration/test_worker", "integration/test_reset_streams"),
+    "integration/test_streams_scenarios",
     *("integration/test_state_moves", "integration/test_spark_old_state", "live/test_live_control"),
     *("integration/test_capture", "integration/test_rehearse", "integration/test_spark_reset"),
     *("integration/test_capture_reaches_nothing", "live/test_live_driver", "browser/test_console"),
+    *("plan/test_retire", "gateway/remote/test_remote_spark", "integration/test_spark_skip"),
 )
+
+
+# What a run's files may need of memory at the most, in bytes; elsewhere the disk has them.
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 6 << 30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare the process before anything is collected."""
+    _pass_on_ctrl_c()
+    _keep_files_in_memory()
+
+
+def _pass_on_ctrl_c() -> None:
+    """Hear Ctrl-C also in the background: what a shell starts there ignores it, with all below."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _keep_files_in_memory() -> None:
+    """Keep the tests' files in memory where it has room.
+
+    Runs are safe because they wait for the disk at each step, and there the tests of crashes spend
+    most of their time. In memory the calls are the same.
+    """
+    if "PYTEST_DEBUG_TEMPROOT" in os.environ or not os.access(_IN_MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(_IN_MEMORY).free >= _ROOM:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_IN_MEMORY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,7 +109,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Kafka broker on loopback; its `host:port`."""
     from headgate.gateway.broker import running_broker
 
-    with running_broker(tmp_path_factory.mktemp("kafka")) as address:
+    with running_broker(tmp_path_factory.mktemp("kafka"), settings=_BROKER) as address:
         _wait_for_groups(address)
         yield address
 

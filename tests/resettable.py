@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import time
@@ -26,10 +27,13 @@ HISTORY = (
 
 
 def compiled(folder: Path) -> str:
-    """Compile the application; returns its class path."""
+    """Compile the application; returns its class path.
+
+    Kafka's jars come first: so their classes can be read from an archive (`class_archives.py`).
+    """
     tool = ("-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d", str(folder))
     subprocess.run([java(), *tool, "-cp", streams_class_path(), str(SOURCE)], check=True)
-    return f"{folder}:{streams_class_path()}"
+    return f"{streams_class_path()}:{folder}"
 
 
 def argv(path: str, kind: str, broker: str, **settings: object) -> list[str]:
@@ -43,10 +47,39 @@ def commands(words: list[str], state: Path) -> dict[str, str]:
     runs = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat app.pid)/status"
     return {
         "start": f"nohup {shlex.join(words)} > app.log 2>&1 & echo $! > app.pid",
-        "stop": f"[ -e app.pid ] || exit 0; kill $(cat app.pid); while {runs}; do sleep 0.1; done",
+        "stop": "[ -e app.pid ] || exit 0; kill $(cat app.pid) 2>/dev/null;"
+        f" while {runs}; do sleep 0.1; done",
         "status": f"[ -e app.pid ] && {runs} && exit 0 || exit 3",
         "clean": f"rm -rf {shlex.quote(str(state))}",
     }
+
+
+def versioned(words: list[str], state: Path) -> dict[str, str]:
+    """Return the commands of one whose kind stands in the file `kind`, which `deploy` changes.
+
+    The file `pause`, which its setting `pause` names, holds it.
+    """
+    found = commands(words, state)
+    runs, until = found["status"].removesuffix(" && exit 0 || exit 3"), "do sleep 0.1; done"
+    return {
+        **found,
+        "start": found["start"].replace(" KIND ", " $(cat kind) "),
+        "status": f"{runs} || exit 3; grep -qs paused pause.state && exit 4; exit 0",
+        "pause": f"touch pause; until grep -qs paused pause.state; {until}",
+        "resume": f"rm -f pause; until grep -qs runs pause.state; {until}",
+        "deploy": "echo marked > kind",
+        "withdraw": "echo rekeyed > kind",
+        "notify": 'echo "$HEADGATE_MESSAGE" >> told',
+    }
+
+
+def evidence(folder: Path, kind: str, application: str) -> str:
+    """Return a folder with a kind's topology, which the application has described in `folder`."""
+    found = folder / f"{kind}-version"
+    found.mkdir(exist_ok=True)
+    (found / "topology.txt").write_text((folder / f"{kind}.txt").read_text())
+    (found / "config.json").write_text(json.dumps({"application.id": application}))
+    return str(found)
 
 
 def produce(broker: str, topic: str, records: Iterable[tuple[str, int]]) -> None:
@@ -60,19 +93,30 @@ def produce(broker: str, topic: str, records: Iterable[tuple[str, int]]) -> None
     assert producer.flush(30) == 0
 
 
+def produce_by_key(broker: str, topic: str, records: Iterable[tuple[str, int]]) -> None:
+    """Write one record for each key and time to the partition that Java's clients give the key."""
+    from confluent_kafka import Producer
+
+    base = base_time()
+    producer = Producer({"bootstrap.servers": broker, "partitioner": "murmur2_random"})
+    for key, at in records:
+        producer.produce(topic, key=key, value=key, timestamp=base + at)
+    assert producer.flush(30) == 0
+
+
 def base_time() -> int:
     """Return a whole minute two hours ago, the same for a day's tests."""
     return (int(time.time()) // 86_400) * 86_400_000 - 2 * 60 * MINUTE
 
 
-def read(broker: str, topic: str, since: int = 0) -> list[tuple[str, str, int]]:
-    """Return key, value and time of every record of partition 0 from an offset on."""
+def read(broker: str, topic: str, since: int = 0, *, part: int = 0) -> list[tuple[str, str, int]]:
+    """Return key, value and time of every record of a partition from an offset on."""
     from confluent_kafka import Consumer, TopicPartition
 
     consumer = Consumer({"bootstrap.servers": broker, "group.id": "reader-of-no-group"})
-    part = TopicPartition(topic, 0, since)
-    consumer.assign([part])
-    _, end = consumer.get_watermark_offsets(part, timeout=20)
+    there = TopicPartition(topic, part, since)
+    consumer.assign([there])
+    _, end = consumer.get_watermark_offsets(there, timeout=20)
     found: list[tuple[str, str, int]] = []
     deadline = time.monotonic() + 30
     while since + len(found) < end and time.monotonic() < deadline:

@@ -44,6 +44,12 @@ def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     details.get_by_role("textbox", name="Reason").fill("not before the weekend")
     details.get_by_role("textbox", name="Reason").press("Enter")
     shoot(page, f"request-open-{scheme}")
+    # A tablet shows the request below the table, as wide as the page.
+    page.set_viewport_size({"width": 768, "height": 1024})
+    table, box = (page.locator(x).bounding_box() for x in (".stDataFrame", ".st-key-details"))
+    assert box["y"] >= table["y"] + table["height"] and box["width"] > 700
+    shoot(page, f"request-{scheme}-768")
+    page.set_viewport_size({"width": 1280, "height": 800})
     details.get_by_role("button", name="Decline").click()
     details.get_by_text("declined: not before the weekend").wait_for()
     shoot(page, f"request-declined-{scheme}")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from headgate.store import open_store
+
 pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -22,6 +24,23 @@ try:
     headgate.main(sys.argv[1:], prog_name="headgate")
 finally:
     print(*sorted({m.partition(".")[0] for m in sys.modules}), file=sys.stderr)
+"""
+# What asks Kafka needs its client; it needs no database, no Java, no rules and no tables.
+PLANNING = HEAVY - {"confluent_kafka", "msgspec", "py4j"}
+REGISTRY = """
+[kafka]
+bootstrap_servers = "127.0.0.1:1"
+
+[[pipeline]]
+name = "billing"
+engine = "consumer-group"
+group = "billing"
+topics = ["orders"]
+
+[[pipeline]]
+name = "clicks"
+engine = "spark"
+checkpoint = "{checkpoint}"
 """
 
 
@@ -44,3 +63,36 @@ def test_nothing_heavy_is_imported(arguments):
     modules = set(done.stderr.splitlines()[-1].split())
     assert "headgate" in modules
     assert modules & HEAVY == set()
+
+
+@pytest.fixture
+def team(tmp_path):
+    """Two pipelines and a store that knows nothing of them yet; where Kafka should be is nobody."""
+    (tmp_path / "headgate.toml").write_text(REGISTRY.format(checkpoint=CHECKPOINT))
+    (tmp_path / ".headgate").mkdir()
+    open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db").close()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "codes"),
+    [
+        (["plan", "from-scratch", "billing"], {4}),
+        (["plan", "from-scratch", "clicks"], {0, 3}),
+        (["plan", "from-old-state", "clicks", "--batch", "0"], {0, 3}),
+        (["reset", "--application-id", "shop", "--bootstrap-server", "127.0.0.1:1"], {4}),
+    ],
+    ids=["group", "query", "old state", "reset"],
+)
+def test_a_plan_waits_for_no_database_and_no_rules(team, arguments, codes):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=team,
+    )
+    assert done.returncode in codes, done.stderr
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert "headgate" in modules
+    assert modules & PLANNING == set()

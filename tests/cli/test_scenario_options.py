@@ -6,6 +6,9 @@ import click
 import pytest
 
 from headgate.cli.scenarios import Scenarios
+from headgate.errors import ScenarioError
+from headgate.plan.build import SCENARIOS
+from headgate.usecases.plan_scenario import with_rows
 
 given = {}
 
@@ -39,3 +42,27 @@ def test_a_value_may_begin_with_a_dash(arguments, answers):
 def test_a_value_is_not_left_out():
     with pytest.raises(click.UsageError, match="requires an argument"):
         command.main(["from-point", "p", "--to-datetime"], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("from-scrach", "no scenario from-scrach: is it from-scratch?"),
+        ("moon", "no scenario moon; there is .*from-scratch.* and .* more"),
+        ("chain", "chain is not built in this release; there is from-scratch"),
+    ],
+)
+def test_a_scenario_that_there_is_not_is_answered_with_those_that_there_are(name, words):
+    with pytest.raises(ScenarioError, match=words):
+        command.main([name, "p"], standalone_mode=False)
+
+
+def test_what_is_wrong_in_a_file_of_offsets_is_said_of_the_file(tmp_path):
+    file = tmp_path / "offsets.csv"
+    file.write_text("orders,0,7\norders;1;8\n")
+    with pytest.raises(ScenarioError, match=rf"--from-file: {file}, line 2: expected TOPIC"):
+        with_rows(SCENARIOS["from-point"], {"from-file": str(file)})
+    file.write_text("orders,0,7\n")
+    assert with_rows(SCENARIOS["from-point"], {"from-file": str(file)}) == {
+        "to-offsets": ["orders,0,7"]
+    }

@@ -2,14 +2,17 @@
 
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
 
 import pytest
 
+from headgate.store.runs import RunState
 from scenes import scene
-from scenes.faults import Kafka, Lab
 from scenes.forked import Forks
+from scenes.lab import Kafka, Lab
 
 pytestmark = pytest.mark.kafka
 
@@ -19,7 +22,7 @@ def lab(tmp_path_factory):
     """A broker of its own, because it is stopped, too."""
     folder = tmp_path_factory.mktemp("faults")
     kafka = Kafka(folder / "kafka")
-    with Forks() as forks:
+    with Forks(folder) as forks:
         yield Lab(folder, kafka, forks)
     kafka.close()
 
@@ -27,12 +30,12 @@ def lab(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "at", "back_at"),
     [
-        (
-            "from-point-group",
-            "after alter_offsets of step 2",
-            "before command of step 2",
-        ),
         ("from-scratch-spark", "after move of step 2", "after move of step 1"),
+        (
+            "from-scratch-streams",
+            "after delete_topic of step 6",
+            "after create_topic of step 2",
+        ),
     ],
 )
 def test_a_run_and_its_undo_survive_a_killed_worker(lab, name, at, back_at):
@@ -52,6 +55,29 @@ def test_a_run_and_its_undo_survive_a_killed_worker(lab, name, at, back_at):
         assert not third.lives
         trial.worker()
         trial.must_be_done(undo)
+        trial.scene.check_undone()
+
+
+def test_a_run_that_ends_each_of_its_workers_is_given_up_and_can_be_resumed_and_undone(lab):
+    with lab.trial(scene("from-point-group")) as trial:
+        run = trial.apply(trial.plan())
+        for _ in range(3):
+            worker = trial.worker(at="before alter_offsets of step 2", recoveries=2)
+            trial.passed(worker)
+            assert not worker.lives
+            assert trial.row(run).state is RunState.RUNNING
+        fourth = trial.worker(at="after alter_offsets of step 2", recoveries=2)
+        given_up = trial.ended(run)
+        assert given_up.state is RunState.FAILED
+        assert "ended again each time it went on with this run" in given_up.error
+        # What a person resumes is counted anew.
+        trial.resume(run)
+        trial.passed(fourth)
+        assert not fourth.lives
+        trial.worker()
+        trial.must_be_done(run)
+        trial.scene.check_end()
+        trial.must_be_done(trial.undo(run))
         trial.scene.check_undone()
 
 
@@ -85,3 +111,41 @@ def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
         trial.finish(run)
         trial.scene.check_end()
         assert f"run {run} lost its workflow" in trial.logs()[0]
+
+
+_READER = """
+import sys
+from headgate.errors import UnreachableError
+from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka_offsets import read_offsets
+
+with Kafka(sys.argv[1], timeout=1.0) as kafka:
+    kafka.cluster_id()
+    print("knows the broker", flush=True)
+    sys.stdin.readline()
+    try:
+        read_offsets(kafka, "nobody")
+    except UnreachableError:
+        print("gave up", flush=True)
+    sys.stdin.readline()
+    kafka.timeout = 60.0
+    print(read_offsets(kafka, "nobody"), flush=True)
+"""
+
+
+def test_a_broker_that_stands_still_for_a_while_does_not_end_who_asks(lab):
+    """librdkafka aborts where a coordinator is found after the request for it ran out of time."""
+    reader = subprocess.Popen(
+        [sys.executable, "-c", _READER, lab.kafka.address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with reader:
+        assert reader.stdout.readline() == "knows the broker\n"
+        with lab.kafka.standing_still():
+            reader.stdin.write("\n")
+            reader.stdin.flush()
+            assert reader.stdout.readline() == "gave up\n"
+        said, _ = reader.communicate("\n", timeout=90)
+    assert (said, reader.returncode) == ("{}\n", 0)

@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -118,6 +119,16 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(tmp_path):
             assert not left.exists()
             assert used.exists()
     assert other.exists()
+
+
+def test_scratch_folders_that_are_made_at_once_do_not_take_each_other_for_left(tmp_path):
+    def make(_):
+        with scratch_folder("try-", tmp_path) as folder:
+            return folder.is_dir()
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(make, range(2000)))
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_scratch_folder_where_none_can_be_made(tmp_path):

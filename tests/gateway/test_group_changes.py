@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import time
 import uuid
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from headgate.errors import RefusedError
 from headgate.gateway.kafka_java_changes import delete_streams_offsets, remove_members
-from headgate.gateway.kafka_java_transactions import open_transactions
+from headgate.gateway.kafka_java_transactions import abort_transaction, open_transactions
+from headgate.gateway.world import LiveEffects
+from headgate.model.registry import Pipeline, Registry
 from headgate.model.transactions import is_of_application
+from headgate.model.version import Engine
+from headgate.plan.build import build_plan
 
 pytestmark = pytest.mark.kafka
 
@@ -53,6 +60,90 @@ def test_an_open_transaction_is_seen_with_its_topics(java_admin, broker, topic, 
     while [t for t in open_transactions(java_admin, [(name, 1)]) if name in t.topics]:
         assert time.monotonic() < deadline, "it is still open"
         time.sleep(0.2)
+
+
+@pytest.fixture
+def left_open(broker, topic, unique):
+    """A topic, a transaction that its producer has left open there, and a record behind it."""
+    name, one = topic("orders"), unique("transfers")
+    producer = Producer({"bootstrap.servers": broker, "transactional.id": one})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(name, b"half")
+    producer.flush(20)
+    other = Producer({"bootstrap.servers": broker})
+    other.produce(name, b"behind")
+    other.flush(20)
+    yield name, one, producer
+    producer.purge()
+
+
+def committed_records(broker, name, group, seconds=20):
+    """Offsets and values of the first that a reader of committed records gets in time."""
+    settings = {"bootstrap.servers": broker, "group.id": group, "enable.auto.commit": False}
+    consumer = Consumer({**settings, "isolation.level": "read_committed"})
+    consumer.assign([TopicPartition(name, 0, 0)])
+    found = []
+    deadline = time.monotonic() + seconds
+    while not found and time.monotonic() < deadline:
+        if (message := consumer.poll(0.5)) is not None and not message.error():
+            found.append((message.offset(), message.value()))
+    consumer.close()
+    return found
+
+
+def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
+    left_open, broker, unique, tmp_path
+):
+    name, one, producer = left_open
+    group = unique("billing")
+    consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(name, 0, 0)], asynchronous=False)
+    consumer.close()
+    pipeline = Pipeline(name="billing", engine=Engine.CONSUMER_GROUP, group=group)
+    registry = Registry(bootstrap_servers=broker, pipelines=(pipeline,))
+    notes = []
+    with closing(
+        LiveEffects(registry, tmp_path, run="r", pause=time.sleep, note=notes.append)
+    ) as effects:
+        refused = build_plan("repair", "billing", effects)
+        assert f"wait for the end of {one} (ongoing)" in refused.refusals[0]
+        assert "--abort-transaction" in refused.refusals[0]
+        wrong = build_plan("repair", "billing", effects, {"abort-transaction": ["nobody"]})
+        assert f"nobody is not open on a topic that {group} reads" in wrong.refusals[0]
+        plan = build_plan("repair", "billing", effects, {"abort-transaction": [one]})
+        assert plan.appliable, plan.refusals
+        assert "is never read as committed" in plan.risks[0]
+        (step,) = plan.steps
+        assert not step.undoable and committed_records(broker, name, group, 3) == []
+
+        # One that began since, under the same id, is somebody's who lives.
+        with pytest.raises(RefusedError, match="somebody uses it"):
+            replace(step, epoch=step.epoch + 1).check(effects)
+        step.check(effects)
+        step.apply(effects, {})
+        step.verify(effects, {})
+        assert step.settled(effects, {})
+        # After a crash it may be done already.
+        step.check(effects, again=True)
+        with pytest.raises(RefusedError, match="is not open any more"):
+            step.check(effects)
+    assert committed_records(broker, name, group) == [(1, b"behind")]
+    with pytest.raises(KafkaException) as fenced:
+        producer.commit_transaction(20)
+    assert "FENCED" in fenced.value.args[0].name()
+
+
+def test_the_end_is_written_into_a_partition_whose_coordinator_does_not_know(
+    java_admin, left_open, broker, unique
+):
+    name, one, _ = left_open
+    (known,) = [t for t in open_transactions(java_admin, []) if t.id == one]
+    # As it is seen where its coordinator has forgotten it.
+    hanging = replace(known, id=None, partition=0, coordinator_epoch=0)
+    assert hanging.name == f"{name}:0:{known.producer}"
+    abort_transaction(java_admin, hanging)
+    assert committed_records(broker, name, unique("reader")) == [(1, b"behind")]
 
 
 def test_offsets_of_a_group_that_is_not_there_are_no_refusal(java_admin, topic, unique):

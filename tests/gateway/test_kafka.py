@@ -70,6 +70,21 @@ def test_an_empty_group_is_proven_inactive_and_a_missing_one_is_not(kafka, topic
     assert (missing.state, missing.members, missing.is_inactive) == ("dead", (), False)
 
 
+def assigned(seen, *groups):
+    """Return what was seen once each group has a partition, and offsets are committed."""
+    has = [m.assignment for g in groups for m in seen.groups[g].members or ()]
+    return seen if all(has) and len(has) == len(groups) and seen.groups[groups[0]].offsets else None
+
+
+def wait_for(found, seconds=60):
+    """Groups are ready when a coordinator says so, which takes as long as the machine is busy."""
+    deadline = time.monotonic() + seconds
+    while (seen := found()) is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert seen is not None, f"not within {seconds} s"
+    return seen
+
+
 def test_streams_and_share_groups_are_told_with_java_and_never_empty_without(
     broker, kafka, java_admin, java_groups, topic, produce, unique
 ):
@@ -77,8 +92,9 @@ def test_streams_and_share_groups_are_told_with_java_and_never_empty_without(
     produce(name, ["a", "b"], partition=0)
     with java_groups(name, streams, share):
         blind = kafka.snapshot()
-        told = Kafka(broker, java=java_admin).snapshot()
-        alone = Kafka(broker, java=java_admin).describe_group(streams)
+        with_java = Kafka(broker, java=java_admin)
+        told = wait_for(lambda: assigned(with_java.snapshot(), streams, share))
+        alone = with_java.describe_group(streams)
     for group in (blind.groups[streams], blind.groups[share]):
         assert (group.type, group.state, group.members) == (GroupType.UNKNOWN, "unknown", None)
         assert not group.is_inactive

@@ -1,4 +1,6 @@
+import py4j.java_gateway
 import pytest
+from pyspark.errors.exceptions.captured import capture_sql_exception
 
 from headgate.errors import RefusedError, SetupError, StepError
 from headgate.gateway.kafka import Kafka
@@ -66,6 +68,14 @@ def test_deleting_offsets_that_are_read_is_refused_per_partition(kafka, member, 
     ):
         consumer.poll(0.1)
         delete_offsets(kafka, group, [(name, 0)])
+
+
+def test_a_spark_session_in_the_process_does_not_change_what_java_says(
+    kafka, member, topic, unique, monkeypatch
+):
+    reading = capture_sql_exception(py4j.protocol.get_return_value)  # as each session sets it
+    monkeypatch.setattr(py4j.java_gateway, "get_return_value", reading)
+    test_deleting_offsets_that_are_read_is_refused_per_partition(kafka, member, topic, unique)
 
 
 def test_deleting_offsets_without_the_jars_says_what_is_missing(broker):

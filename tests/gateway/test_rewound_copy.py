@@ -14,6 +14,11 @@ from headgate.gateway.checkpoint_batches import read_batches
 from headgate.gateway.checkpoints import copy_tree, tree_hash
 from headgate.gateway.rewind_facts import read_rewind
 from headgate.gateway.rewound_copy import copy_to_batch
+from headgate.gateway.world import LiveWorld
+from headgate.model.registry import Registry
+from headgate.model.rewind import SnapshotSize
+from headgate.plan.steps import SnapshotCheckpoint
+from headgate.views.numbers import size
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "checkpoints"
 
@@ -202,10 +207,11 @@ def test_a_snapshot_shares_state_and_copies_what_hands_may_edit(written, tmp_pat
     assert (tmp_path / "snapshot" / delta).stat().st_ino == (folder / delta).stat().st_ino
 
 
-def test_a_large_file_is_told_by_its_size_and_time(tmp_path):
+def test_a_large_file_of_state_is_told_by_its_size_and_time(tmp_path):
     folder = tmp_path / "ck"
-    folder.mkdir()
-    (folder / "large").write_bytes(bytes(100_000))
+    (folder / "state/0/0").mkdir(parents=True)
+    large = "state/0/0/7.zip"
+    (folder / large).write_bytes(bytes(100_000))
     (folder / "small").write_text("x")
     quick, whole = tree_hash(folder, whole=False), tree_hash(folder)
     assert quick != whole
@@ -213,6 +219,38 @@ def test_a_large_file_is_told_by_its_size_and_time(tmp_path):
     assert tree_hash(tmp_path / "copy", whole=False) == quick
     os.utime(folder / "small", (1, 1))
     assert tree_hash(folder, whole=False) == quick
-    (folder / "large").write_bytes(bytes(99_999) + b"1")
-    os.utime(folder / "large", (1, 1))
+    (folder / large).write_bytes(bytes(99_999) + b"1")
+    os.utime(folder / large, (1, 1))
     assert tree_hash(folder, whole=False) != quick and tree_hash(folder) != whole
+
+
+def test_a_large_log_is_told_by_its_bytes_also_where_its_size_and_time_were_kept(tmp_path):
+    folder = tmp_path / "ck"
+    (folder / "sources/0").mkdir(parents=True)
+    log = folder / "sources/0/9.compact"
+    log.write_bytes(bytes(100_000))
+    os.utime(log, (1, 1))
+    quick = tree_hash(folder, whole=False)
+    assert quick == tree_hash(folder)
+    log.write_bytes(bytes(99_999) + b"1")
+    os.utime(log, (1, 1))
+    assert tree_hash(folder, whole=False) != quick
+
+
+@pytest.mark.parametrize("name", ["rocksdb_changelog", "files_to_files"])
+def test_the_size_of_a_snapshot_counts_what_is_copied_and_what_is_linked(written, tmp_path, name):
+    folder, home = written(name), tmp_path / "home"
+    if name == "rocksdb_changelog":
+        # The golden ones hold no data.
+        (folder / "state/0/0/7.zip").write_bytes(bytes(5000))
+    found = LiveWorld(Registry(), home).snapshot_size(str(folder))
+    copy_tree(folder, home / "copy")
+    files = [p.stat() for p in (home / "copy").rglob("*") if p.is_file()]
+    own = sum(f.st_size for f in files if f.st_nlink == 1)
+    assert found == SnapshotSize(files=len(files), bytes=sum(f.st_size for f in files), copied=own)
+    assert found.copied > 0 and (found.copied < found.bytes) is (name == "rocksdb_changelog")
+    step = SnapshotCheckpoint(
+        pipeline="q", checkpoint="/c", query_id="i", bytes=found.bytes, copied=found.copied
+    )
+    how = "its state by links" if name == "rocksdb_changelog" else "every byte of it"
+    assert step.describe() == f"copy the checkpoint /c, {size(found.bytes)}, {how}"

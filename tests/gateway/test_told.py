@@ -12,7 +12,7 @@ from headgate.gateway.spark_rest import running_queries
 from headgate.gateway.world import LiveWorld
 from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 
 QUERY = "11111111-2222-3333-4444-555555555555"
 RUN = "66666666-7777-8888-9999-000000000000"

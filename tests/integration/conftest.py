@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import resettable
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 
@@ -65,6 +66,12 @@ class Team:
         file = self.folder / f"{pipeline}.plan.json"
         made = self.run("plan", scenario, pipeline, *options, "-o", str(file), code=code)
         return file, made
+
+
+@pytest.fixture(scope="session")
+def class_path(tmp_path_factory):
+    """The class path of `Resettable`, a Kafka Streams application."""
+    return resettable.compiled(tmp_path_factory.mktemp("resettable"))
 
 
 @pytest.fixture

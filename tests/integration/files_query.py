@@ -16,6 +16,9 @@ spark = (
     .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.ui.enabled", "false")
+    # Compiling code for so few rows would cost more than it gives back.
+    .config("spark.sql.codegen.wholeStage", "false")
+    .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     .getOrCreate()
 )
 (

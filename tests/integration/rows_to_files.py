@@ -17,6 +17,9 @@ spark = (
     .config("spark.driver.bindAddress", "127.0.0.1")
     .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
     .config("spark.ui.enabled", "false")
+    # Compiling code for so few rows would cost more than it gives back.
+    .config("spark.sql.codegen.wholeStage", "false")
+    .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     .getOrCreate()
 )
 query = (

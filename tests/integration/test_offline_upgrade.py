@@ -73,6 +73,7 @@ class Pipeline:
         }
         team.register(
             '[[pipeline]]\nname = "counts"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
+            'watch = "watch"\n'
             'entry_point = "jobs:counts"\n[pipeline.commands]\n',
             *(f"{word} = {json.dumps(text)}" for word, text in self.commands.items()),
         )
@@ -160,6 +161,7 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
         "deploy_version",
         "start_version",
         "prove_version",
+        "compare_version",
     ]
     process = pipeline.team.popen("apply", str(file), "--format", "json")
     while process.poll() is None:
@@ -169,6 +171,11 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     out, err = process.communicate()
     assert process.returncode == 0, f"{out}\n{err}\n{pipeline.team.worker_log()}"
     done = json.loads(out)
+    said = [n["message"] for n in pipeline.team.run("runs", done["run"])["progress"]]
+    # The plan is the judged one; what `foreachBatch` calls is in no plan, which is said.
+    (seen,) = [note for note in said if note.startswith("unknown: whether what runs of counts")]
+    assert "does not show the code of each; all that" in seen, seen
+    assert seen.endswith("shows of it is as it was judged"), seen
     pipeline.wait_until_read()
     assert pipeline.results("counts", "only_known") == Counter(pipeline.sent)
     kept = tree_hash(pipeline.folder / f".checkpoint.before-{done['run']}")

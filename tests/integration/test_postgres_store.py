@@ -33,8 +33,8 @@ def postgres():
 
 
 @pytest.fixture(scope="module")
-def forks():
-    with Forks() as made:
+def forks(tmp_path_factory):
+    with Forks(tmp_path_factory.getbasetemp()) as made:
         yield made
 
 
@@ -171,9 +171,13 @@ def test_a_worker_that_lost_its_slot_ends(tmp_path, postgres, forks):
 
 
 def end_connections_with_locks(postgres, store):
-    """As a restart of the server would, for those of the store's database that hold a slot."""
+    """As a restart of the server would, for those of the store's database that hold the slot.
+
+    A library's own lock, which it needs to start, stays.
+    """
     query = (
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'"
+        " AND objid::bigint = hashtext('headgate-slot-0')::bigint & 4294967295"
         " AND database = (SELECT oid FROM pg_database WHERE datname = %s)"
     )
     with closing(postgres.connect()) as connection:

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 import uuid
+from contextlib import contextmanager
 
 import pytest
 
@@ -17,11 +18,6 @@ from headgate.gateway.world import LiveEffects
 from headgate.plan.steps import transactions
 
 pytestmark = pytest.mark.kafka
-
-
-@pytest.fixture(scope="module")
-def class_path(tmp_path_factory):
-    return resettable.compiled(tmp_path_factory.mktemp("resettable"))
 
 
 @pytest.fixture
@@ -78,14 +74,14 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
     state = team.folder / "state"
     words = resettable.argv(
         class_path, "rekeyed", broker,
-        application_id=app, prefix=app, state_dir=state, describe=team.folder / "described.txt",
-        session_timeout_ms=6000,
+        application_id=app, prefix=app, state_dir=state, describe=team.folder,
+        session_timeout_ms=6000, heartbeat_interval_ms=500,
     )  # fmt: skip
     commands = resettable.commands(words, state)
     table = "\n".join(f"{word} = {json.dumps(text)}" for word, text in commands.items())
     team.register(
         f'[[pipeline]]\nname = "app"\nengine = "kafka-streams"\ngroup = "{app}"\n'
-        f'evidence = ["described.txt"]\n[pipeline.commands]\n{table}\n'
+        f'evidence = ["rekeyed.txt"]\n[pipeline.commands]\n{table}\n'
     )
     resettable.produce(broker, f"{app}-in", resettable.HISTORY)
     groups.commit(f"{app}-2", {(f"{app}-in", 0): (1, "")})
@@ -95,7 +91,7 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         count = len(resettable.HISTORY)
         wait(lambda: len(resettable.read(broker, f"{app}-out")) >= count, "nothing was counted")
         refuses_a_live_one(team, app)
-        team.run("capture", str(team.folder / "described.txt"), "--pipeline", "app")
+        team.run("capture", str(team.folder / "rekeyed.txt"), "--pipeline", "app")
         writer = Writer(broker, f"{app}-in")
         writer.start()
         file, plan = team.plan("app", "--park-internal")
@@ -122,7 +118,8 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         more = sum(map(len, whole.values()))
         wait(lambda: sum(map(len, again().values())) >= more, "the first life does not go on")
         assert again() == whole
-        assert not [name for name in topic_names(team) if name.startswith("headgate-parked")]
+        parked = f"headgate-parked-{done['run']}"
+        assert not [name for name in topic_names(team) if name.startswith(parked)]
     finally:
         subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=True)
 
@@ -171,13 +168,12 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
     point = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at / 1000))
     reset = ("reset", "--application-id", app, "--input-topics", f"{app}-in",
              f"--to-datetime={point}", "--local-state-cleared=here")  # fmt: skip
-    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+    with running(words):
         wait(lambda: written(broker, app) == first, "the first life wrote something else")
         live = team.run(*reset, "--execute", code=3)
         assert live["state"] == "refused" and "member(s)" in live["error"]
         forced = team.run(*reset, "--force", code=3)
         assert "removes no members of a group of type streams" in forced["refusals"][0]
-        process.terminate()
     wait(lambda: group(team, app).is_inactive, "it did not leave its group")
     refuses_while_a_transaction_is_open(team, broker, app)
 
@@ -194,14 +190,23 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
     (unproven,) = (s for s in done["steps"] if s["action"] == "clear_local_state")
     assert "unproven" in unproven["describe"]
     shutil.rmtree(state)
-    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+    with running(words):
         resettable.produce(broker, f"{app}-in", [("a", 260_000), ("b", 10_000), ("a", 260_000)])
         read = resettable.read(broker, f"{app}-in")
         since = next(i for i, (_, _, t) in enumerate(read) if t >= at)
         right = first + resettable.windowed(read[since:])
         wait(lambda: len(written(broker, app)) >= len(right), "not all was counted again")
-        process.terminate()
     assert written(broker, app) == right
+
+
+@contextmanager
+def running(words):
+    """An application for a while; it ends also where something fails meanwhile."""
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
 
 
 def written(broker, app):

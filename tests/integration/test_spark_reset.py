@@ -46,7 +46,7 @@ def committed(checkpoint):
     return {topic: sum(parts.values()) for topic, parts in found.offsets.items()}
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

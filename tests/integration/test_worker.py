@@ -123,6 +123,32 @@ def test_a_killed_worker_s_run_is_finished_by_the_next(
     assert groups.committed(group) == before
 
 
+def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups, billing):
+    """No start command: the run ends when somebody confirmed it and the group has a member."""
+    group, orders = billing
+    words = commands(team.bootstrap, group, orders)
+    start = words.pop("start")
+    register(team, group, orders, words)
+    file, plan = team.plan("billing")
+    assert "ask you to start billing" in plan["steps"][3]["describe"]
+    first, store = worker(), team.store()
+    run = team.run("apply", str(file), "--detach")["run"]
+    wait_for(lambda: store.questions.open(run))
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    worker()
+    time.sleep(2)
+    assert store.runs.get(run).state is RunState.RUNNING
+    subprocess.run(start, shell=True, cwd=team.folder, check=True)
+    time.sleep(3)
+    # That it runs is not enough: perhaps an orchestrator did that.
+    assert store.runs.get(run).state is RunState.RUNNING
+    assert team.run("confirm", run, "--by", "ann")["confirmed"] == "Start billing"
+    assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
+    asked = [e for e in store.journal.entries(run) if e.event is Event.ASKED]
+    assert [(e.position, e.data["word"]) for e in asked] == [(3, "start")]
+
+
 def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, billing):
     file, _ = team.plan("billing")
     first, store = worker(), team.store()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+import headgate
 from headgate.local.jars import spark_jars
 
 folder = Path(sys.argv[1])
@@ -23,7 +24,11 @@ spark = (
     .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.ui.enabled", "false")
+    # Compiling code for so few rows would cost more than it gives back.
+    .config("spark.sql.codegen.wholeStage", "false")
+    .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     .getOrCreate()
 )
+headgate.watch(spark, folder / "watch")
 query = getattr(jobs, (folder / "current").read_text().strip())(spark).start()
 query.awaitTermination()

@@ -60,7 +60,7 @@ def test_exact_names_of_the_topology_prove_and_the_size_is_told():
     }
     proven = found["my-app-counts-changelog"]
     assert proven.proof == "its topology has the store counts"
-    assert (proven.records, proven.bytes, proven.is_proven) == (5, 100, True)
+    assert (proven.records, proven.bytes, proven.application is not None) == (5, 100, True)
     assert found["my-app-by-city-repartition"].proof == (
         "its topology has the repartition by-city-repartition"
     )

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 import headgate
+from headgate.driver import control
 from headgate.errors import StepError
 from headgate.gateway import world_control
 from headgate.gateway.world import LiveEffects
@@ -15,23 +16,28 @@ from headgate.model.calls import WatchControl
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.spark.watch_control import FOLDER, ControlRequest
-from headgate.plan.steps import StopPipeline
-from headgate.plan.world import Status
+from headgate.plan.build import build_plan
+from headgate.plan.ports.control import Status
 
 pytestmark = pytest.mark.spark
 TOKEN = "tok-of-the-tests"
 
 
-@pytest.fixture
-def running(spark, tmp_path):
-    """A query with a batch every half second, from rate to files."""
+def start(spark, tmp_path):
+    """Start a query with a batch every half second, from rate to files."""
     frame = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
-    query = (
+    return (
         frame.writeStream.format("parquet")
         .trigger(processingTime="500 milliseconds")
         .option("checkpointLocation", str(tmp_path / "ck"))
         .start(str(tmp_path / "out"))
     )
+
+
+@pytest.fixture
+def running(spark, tmp_path):
+    """The query, which is stopped at the end."""
+    query = start(spark, tmp_path)
     yield query
     query.stop()
 
@@ -72,13 +78,9 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         until(lambda: (running.lastProgress or {}).get("batchId", 0) >= 2)
         effects = effects_of(tmp_path, place, token="${T}")
         until(lambda: effects.told("q").status is Status.RUNS)
-        step = StopPipeline(
-            pipeline="q",
-            command="headgate.watch, signed",
-            start=None,
-            has_status=False,
-            checkpoint=str(tmp_path / "ck"),
-        )
+        plan = build_plan("pause", "q", effects)
+        assert plan.appliable, plan.refusals
+        step, drained = plan.steps
         was = step.bind(effects)
         assert was == {"running": True}
         step.apply(effects, was)
@@ -90,6 +92,13 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         assert not list((tmp_path / "watch" / FOLDER).iterdir())
         effects.command("q", "stop")  # once more: there is nothing to ask
         assert "tells of no query that runs" in effects.notes[-1]
+        drained.apply(effects, drained.bind(effects))
+        drained.verify(effects, {})
+        assert f"q is paused after batch {found.last_commit_batch}" in effects.notes[-1]
+        again = start(spark, tmp_path)
+        until(lambda: again.recentProgress)
+        assert again.recentProgress[0]["batchId"] == found.last_commit_batch + 1
+        again.stop()
     said = "".join(p.read_text() for p in (tmp_path / "watch").glob("*.jsonl"))
     assert TOKEN not in said
 
@@ -151,7 +160,9 @@ def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeyp
 
 
 @pytest.mark.kafka
-def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic):
+def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic, monkeypatch):
+    # It looks for the end of its topic only when the first request stands there.
+    monkeypatch.setattr(control, "LOOK_SECONDS", 3.0)
     kafka = f"kafka:{topic('watch', partitions=2)}"
     with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
         effects = effects_of(tmp_path, kafka, bootstrap=broker)

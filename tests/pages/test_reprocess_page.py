@@ -15,6 +15,7 @@ from headgate.plan.steps import ResetOffsets
 from headgate.plan.target import Place, Target
 from headgate.ui import offsets_table
 from headgate.ui.keys import ReprocessKey
+from headgate.ui.scenario_form import choice_key
 
 REFUSED = [
     (name, engine, scenario.support[engine].why)
@@ -81,12 +82,36 @@ def test_a_question_that_depends_on_another_comes_after_it(open_page, seeded):
     later = "option_from-point_no-record"
     at = open_page("reprocess", pipeline="billing", scenario="from-point")
     assert later not in keys(at)
-    at.selectbox(key="option_from-point_point").set_value("to-datetime").run()
+    at.selectbox(key="choice_from-point_point").set_value("to-datetime").run()
     assert later not in keys(at)
     at.text_input(key="option_from-point_to-datetime").set_value("2026-11-21T10:00:00Z").run()
     assert later in keys(at)
-    at.selectbox(key="option_from-point_point").set_value("to-earliest").run()
+    at.selectbox(key="choice_from-point_point").set_value("to-earliest").run()
     assert later not in keys(at)
+
+
+CHOICES = sorted(
+    {
+        (name, option.one_of)
+        for name, scenario in SCENARIOS.items()
+        for option in scenario.asks(Engine.SPARK)
+        if option.one_of and scenario.support[Engine.SPARK].answer is not Answer.REFUSED
+    }
+)
+
+
+@pytest.mark.parametrize(("name", "word"), CHOICES)
+def test_each_question_of_a_choice_is_asked_where_it_is_chosen(open_page, seeded, name, word):
+    at = open_page("reprocess", pipeline="orders-by-city", scenario=name)
+    asked = [o for o in SCENARIOS[name].asks(Engine.SPARK) if o.one_of == word]
+    if len(asked) == 1:
+        return
+    for option in asked:
+        at.selectbox(key=choice_key(name, word)).set_value(option.name).run()
+        assert not at.exception, option.name
+        drawn = {w.label for kind in ("text_input", "number_input") for w in at.get(kind)}
+        if option.kind in (Kind.TEXT, Kind.NUMBER, Kind.MANY):
+            assert option.ask in drawn
 
 
 def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, seeded):
@@ -98,6 +123,16 @@ def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, se
     assert not at.button(key=ReprocessKey.GO).disabled
     assert not at.button(key=ReprocessKey.ASK).disabled
     assert not at.exception
+
+
+def test_what_was_in_the_batches_is_shown_where_one_is_asked_for(open_page, seeded):
+    add_stopped_pipeline(seeded)
+    at = open_page("reprocess", pipeline="returns", scenario="from-old-state")
+    (batches,) = (e for e in at.expander if "what was in them" in e.label)
+    assert "Batches 0 to 2" in batches.label
+    assert list(batches.dataframe[0].value["Batch"]) == [2, 1, 0]
+    at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
+    assert not [e for e in at.expander if "what was in them" in e.label]
 
 
 def plan_of(count: int) -> Plan:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from contextlib import closing
+from datetime import datetime, timedelta
 
 import pytest
 
 from headgate.plan.plan import Plan, dump_plan
-from headgate.plan.steps import RecordOffsets
+from headgate.plan.steps import AskPerson, RecordOffsets
 from headgate.store import open_store
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
+from headgate.ui import catch_up
 from headgate.ui.keys import RunsKey
 from headgate.usecases.context import open_context
 
@@ -85,3 +89,55 @@ def test_a_person_confirms_what_a_run_waits_for(open_page, store, run):
         "bob (not logged in)",
     )
     assert not at.exception
+
+
+def test_an_undone_step_says_so_and_no_duration(open_page, store, run):
+    store.journal.add(run, 0, Event.DONE)
+    took = text(open_page("runs", run=run))
+    assert re.search(r"done · [0-9:]+ · [0-9.]+ s", took)
+    store.journal.add(run, 0, Event.UNDONE)
+    shown = text(open_page("runs", run=run))
+    assert re.search(r"undone · [0-9:]+<", shown)
+
+
+def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once(
+    open_page, store, monkeypatch
+):
+    """A Kafka that is away keeps a look for many seconds; the page says so in one sentence."""
+    step = AskPerson(pipeline="billing", request="start it", stop=None, has_status=False)
+    plan = Plan(scenario="from-point", pipeline="billing", steps=(step,))
+    new = NewRun(
+        scenario=plan.scenario,
+        pipeline="billing",
+        plan_hash=plan.hash,
+        plan=dump_plan(plan),
+        resources=(),
+    )
+    done = store.runs.enqueue(new, by="ann", action="apply")
+    store.runs.claim("slot-0")
+    store.runs.finish(done, RunState.DONE)
+    answers, asked = threading.Event(), []
+
+    def look_at(_context, detail):
+        asked.append(detail.row.id)
+        answers.wait(60)
+
+    monkeypatch.setattr(catch_up, "look_at", look_at)
+    monkeypatch.setattr(catch_up, "PATIENCE", 0.1)
+    at = open_page("runs", run=done)
+    assert "Kafka has not answered for 0 s: how far it is is not known." in text(at)
+    at.run()
+    assert "Kafka has not answered for" in text(at) and asked == [done]
+    answers.set()
+    monkeypatch.setattr(catch_up, "PATIENCE", 30.0)
+    at.run()
+    assert "Nothing tells where it is" in text(at) and asked == [done]
+    assert not at.exception
+
+
+def test_a_run_that_can_be_undone_says_until_which_day(open_page, store, run):
+    store.journal.add(run, 0, Event.DONE)
+    assert "Kept for an undo" not in text(open_page("runs", run=run))
+    store.runs.finish(run, RunState.DONE)
+    until = datetime.fromisoformat(store.runs.get(run).ended_at) + timedelta(days=14)
+    assert f"until {until:%Y-%m-%d %H:%M} UTC" in text(open_page("runs", run=run))

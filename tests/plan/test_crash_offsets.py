@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, TopicPartition
 from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan
-from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.moves import committed
 from headgate.plan.undo import Past, build_undo
 from headgate.usecases.run_records import step_records
 
@@ -76,5 +76,19 @@ def test_what_moved_in_between_is_what_the_undo_puts_back(group_lab):
         (0, 0, 7),
         (1, 0, 3),
     }
+    here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+    assert committed(here.effects(), group) == before
+
+
+def test_an_undo_puts_back_what_a_group_had_that_has_gone_since(group_lab, kafka_admin):
+    """Its offsets expire, or go with what they were about: then Kafka forgets the group, too."""
+    here, group, _ = group_lab
+    before = committed(here.effects(), group)
+    plan = build_plan("from-scratch", "q", here.effects())
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    kafka_admin.delete_consumer_groups([group])[group].result(20)
+    assert here.effects().group(group).state == "dead"
+    undo = undo_of(here, run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.effects(), group) == before

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from headgate.errors import ScenarioError
+from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
+from headgate.plan.steps.parked import spans_of
 
 NOON = "2026-11-21T12:00:00Z"
 NOON_MS = 1_795_262_400_000
@@ -132,6 +133,24 @@ def test_a_time_is_asked_of_kafka_in_utc():
         assert NOON[:-1] in found.steps[2].describe()
 
 
+@pytest.mark.parametrize("text", ["2026-11-21 12:00", "2026-11-21T12:00", "2026-11-21 13:00+01:00"])
+def test_a_time_may_be_written_as_people_write_it(text):
+    world = PaperWorld()
+    plan(world, to_datetime=text)
+    assert world.asked_at == NOON_MS
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("qq", "qq .*: is it q\\?"), ("zzz", "zzz .*; there is q")]
+)
+def test_a_pipeline_that_is_not_registered_is_answered_with_those_that_are(name, words):
+    world = PaperWorld()
+    world.pipelines = lambda: (PaperWorld.registered(world, "q"),)
+    world.registered = lambda _: None
+    with pytest.raises(NotFoundError, match=words):
+        build_plan("from-point", name, world, {"to_earliest": True})
+
+
 def test_a_partition_without_a_record_since_is_asked_about():
     world = PaperWorld(first={("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0})
     refused = plan(world, to_datetime=NOON)
@@ -231,3 +250,54 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
 def test_wrong_points_get_one_sentence(options, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         plan(**options)
+
+
+def test_a_partition_whose_log_nobody_tells_is_not_taken_for_an_empty_one():
+    topic = Topic(name="orders", partitions=(part(0, 3, 9), part(1, None, None)))
+    with pytest.raises(RefusedError, match=r"orders\[1\] begins and ends is not known"):
+        spans_of({"orders": topic})
+
+
+def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_accepted():
+    first = {("orders", 0): 2, ("orders", 1): 5, ("clicks", 0): 0, ("clicks", 1): 1}
+    found = plan(PaperWorld(first=first), to_datetime=NOON)
+    (reason,) = found.refusals
+    # A log that begins at 0 has lost nothing: only orders[0] was cut off; in orders[1] the time is.
+    assert "retention may have taken records of orders[0] since 2026-11-21T12:00" in reason
+    assert reason.endswith("or accept what is left with --past-retention")
+    accepted = plan(PaperWorld(first=first), to_datetime=NOON, past_retention=True)
+    assert accepted.refusals == () and accepted.appliable
+    assert moves(accepted)["orders", 0] == (7, 2)
+    assert any("do not begin at one point" in risk for risk in accepted.risks)
+    assert " --past-retention " in accepted.command
+    assert accepted.hash != found.hash
+
+
+def test_a_time_before_all_logs_is_their_beginning():
+    """As with --to-earliest each begins where its log does, which Kafka's tool does, too."""
+    first = {("orders", 0): 2, ("orders", 1): 0, ("clicks", 0): 0, ("clicks", 1): 0}
+    found = plan(PaperWorld(first=first), to_datetime=NOON)
+    assert found.refusals == () and moves(found)["orders", 0] == (7, 2)
+    assert any("do not begin at one point" in risk for risk in found.risks)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"to_offset": 4}, ["offset 4 is another moment in each of 4 partitions"]),
+        ({"shift_by": -1, "topic": ["orders"]}, ["1 records back is another moment", "clicks[0]"]),
+        ({"to_offset": 4, "topic": ["clicks:0"]}, ["orders[0], orders[1] stay where they are"]),
+        ({"from_group": "h"}, ["clicks[0] stay where they are"]),
+        ({"to_offsets": ["orders,1,6"]}, ["clicks[0], orders[0] stay where they are"]),
+        ({"to_earliest": True}, []),
+        ({"to_datetime": NOON}, []),
+        ({"to_current": True, "topic": ["orders"]}, []),
+    ],
+)
+def test_a_point_that_is_no_one_moment_for_all_inputs_is_named(options, said):
+    first = dict.fromkeys([(t, n) for t in ("orders", "clicks") for n in (0, 1)], 5)
+    found = plan(PaperWorld(first=first), **options)
+    assert found.refusals == ()
+    about = [r for r in found.risks if "at no one point" in r or "do not begin at one" in r]
+    assert len(about) == len(said)
+    assert all(any(words in risk for risk in about) for words in said)

@@ -13,8 +13,9 @@ from headgate.model.rewind import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
 from headgate.plan.steps import STEPS, load_step
-from headgate.plan.world import Checkpoint, Status
 
 NONE = Commands()
 BOTH = Commands(stop="stop it", start="start it")
@@ -98,7 +99,7 @@ REFUSED = [
     (of_group(members=group(type=GroupType.STREAMS)), "type streams"),
     (of_group(members=group(type=GroupType.SHARE)), "type share"),
     (of_group(known={}), "topic orders does not exist"),
-    (of_group(known={"orders": topic(begin=None)}), r"orders\[0\] begins could not be read"),
+    (of_group(known={"orders": topic(begin=None)}), r"orders\[0\] begins and ends could not be"),
     (of_group(members=group(offsets=())), "no committed offset"),
     (of_spark(found=None), "no checkpoint at /ck"),
     (of_spark(known={}), "topic orders does not exist"),
@@ -161,18 +162,19 @@ def test_the_impact_is_what_is_read_again():
     assert (spark["records"], spark["total"]) == ({"orders": 7}, 7)
 
 
+EARLIEST = Source(
+    position=0, format="kafka", topics=("orders",), options={"startingOffsets": "earliest"}
+)
+UNTOLD = Source(position=1, format="kafka", topics=("bills",))
 RISKS = [
     (of_group(known={"orders": topic(begin=5)}), None, "first 10 offsets of orders are past"),
     (of_group(known={"orders": topic(cleanup_policy="compact")}), None, "compacted"),
     (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
     (of_group(), None, "a second time"),
     (of_spark(), None, "default startingOffsets is latest"),
+    (of_spark(), None, "a file sink would silently drop them"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
-    (
-        of_spark(),
-        Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out")),
-        "silently dropped",
-    ),
+    (of_spark(), Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)), "not known for bills"),
 ]
 
 
@@ -191,6 +193,17 @@ def test_a_query_that_would_begin_at_the_end_is_refused():
     source = Source(position=0, format="kafka", options={"startingOffsets": "latest"})
     plan = plan_of(of_spark(), Version(engine=Engine.SPARK, sources=(source,)))
     assert "startingOffsets=latest" in plan.refusals[0]
+
+
+def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():
+    plan = build_plan("repair", "q", of_group(known={"orders": topic(end=None)}))
+    assert plan.refusals[0] == "where orders[0] begins and ends could not be read"
+
+
+def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():
+    version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
+    (reason,) = plan_of(of_spark(), version).refusals
+    assert "/out skips the batch numbers" in reason and "--outputs=empty" in reason
 
 
 def test_a_plan_survives_its_file_and_every_step_is_read_back():

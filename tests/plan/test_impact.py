@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from headgate.model.progress import BatchProgress, SourceProgress
-from headgate.plan.impact import Rates, Sizes, again, in_bytes, in_time, measured
-from headgate.plan.plan import Plan
-from headgate.plan.steps import RecordOffsets
+from headgate.plan.impact import Rates, Sizes, again, in_bytes, in_time, measured, with_kept
+from headgate.plan.plan import UNDO, Plan
+from headgate.plan.steps import RecordOffsets, SnapshotCheckpoint
 from headgate.usecases.plan_costs import rates_of
 from headgate.views.impact_words import impact_lines
 
@@ -22,6 +23,7 @@ NOBODY = {
 def batch(number, rows, seconds):
     source = SourceProgress(
         description="kafka",
+        input_rows=rows,
         processed_rows_per_second=rows / seconds if rows else 0.0,
         input_rows_per_second=rows / 10,
     )
@@ -59,8 +61,25 @@ def test_a_rate_is_the_median_of_batches_that_had_records():
     batches = [batch(0, 0, 1), batch(1, 300, 3), batch(2, 800, 4), batch(3, 900, 3), batch(4, 0, 1)]
     found = rates_of(batches)
     assert (found.reads, found.arrives) == (200, 80)
-    assert "3 batches" in found.how
+    assert "of 3 batches" in found.how
     assert rates_of(batches[:3]) is None
+
+
+def test_a_rate_is_that_of_the_batches_that_had_work():
+    begun = [batch(n, 4_000, 4) for n in range(4)]
+    found = rates_of([*begun, *(batch(n, 75, 2.5) for n in range(4, 80))])
+    assert (found.reads, found.arrives) == (1_000, 7.5)
+    assert "4 largest of 80" in found.how
+    assert in_time(4_000, found, "")["seconds"] == pytest.approx(4_000 / 992.5, abs=0.1)
+
+
+def test_batches_that_only_kept_up_do_not_tell_how_fast_a_query_reads():
+    steady = rates_of([batch(n, 300, 9.5) for n in range(80)])
+    assert round(steady.reads) == 32
+    assert in_time(35_000, steady, "")["seconds"] is None
+    assert "keeps up with the 30 records/s" in in_time(35_000, steady, "")["seconds_how"]
+    # What is read many times as fast as it comes is a rate also of small batches.
+    assert in_time(35_000, rates_of([batch(n, 300, 1) for n in range(80)]), "")["seconds"]
 
 
 def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
@@ -122,6 +141,38 @@ def test_a_snapshot_says_what_it_takes():
     assert dict(impact_lines(plan)) == {
         "Snapshot": "1\u202f200 files, 3.4 MB, of which 5 kB are copied"
     }
+    linked = replace(plan, impact={"snapshot": {**kept, "copied": 0}})
+    assert "takes hardly any room" in dict(impact_lines(linked))["Snapshot"]
+
+
+COPY = SnapshotCheckpoint(
+    pipeline="p", checkpoint="/c", query_id="q", bytes=3_400_000, copied=3_400_000
+)
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [(timedelta(days=14), "for 14 days"), (timedelta(hours=30), "for 30 hours"),
+     (timedelta(days=1), "for 1 day after")],
+)  # fmt: skip
+def test_a_plan_says_beforehand_what_is_kept_and_for_how_long(keep, words):
+    lines = dict(impact_lines(with_kept(Plan(scenario="s", pipeline="p", steps=(COPY,)), keep)))
+    assert lines["Snapshot"] == "3.4 MB, all of it copied"
+    assert words in lines["Undo"]
+
+
+def test_what_keeps_nothing_says_nothing_of_it():
+    unknown = replace(COPY, bytes=None, copied=None)
+    plan = with_kept(Plan(scenario="s", pipeline="p", steps=(unknown,)), timedelta(days=14))
+    assert "snapshot" not in plan.impact
+    for empty in (
+        Plan(scenario="s", pipeline="p"),
+        Plan(scenario=UNDO, pipeline="p", steps=(COPY,)),
+        Plan(scenario="s", pipeline="p", steps=(COPY,), refusals=("it runs",)),
+    ):
+        assert with_kept(empty, timedelta(days=14)) == empty
+    told = Plan(scenario="s", pipeline="p", steps=(COPY,), impact={"snapshot": {"bytes": 1}})
+    assert with_kept(told, timedelta(days=14)).impact["snapshot"] == {"bytes": 1}
 
 
 def test_only_what_was_measured_is_kept_when_a_plan_is_built_anew():

@@ -266,6 +266,7 @@ def test_to_another_location_the_old_one_stays(query):
     before = tree_hash(lab.folder / "ck")
     made = plan(lab, to=str(place))
     assert [s.action for s in made.steps][-2:] == ["offer_checkpoint", "ask_person"]
+    lab.person = starts_at(lab, place)
     past = run(lab, made)
     assert new_sources(place) == {"0": KAFKA, "1": ["a", "b"]}
     assert tree_hash(lab.folder / "ck") == before
@@ -277,6 +278,19 @@ def test_to_another_location_the_old_one_stays(query):
         (str(lab.folder / "ck" / "in"), "is the old checkpoint, or lies in it"),
     ):
         assert sentence in plan(lab, to=bad).refusals[0]
+
+
+def starts_at(lab, place):
+    """A person who starts the new version: its query commits the batch that was offered."""
+
+    def person(_word, request):
+        assert str(place) in request
+        (lab.folder / "running").touch()
+        (place / "commits").mkdir(exist_ok=True)
+        (place / "commits" / "0").write_text("v1\n{}")
+        return "ann"
+
+    return person
 
 
 def undo(lab, past, made):

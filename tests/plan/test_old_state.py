@@ -133,7 +133,7 @@ def remove(pattern):
 
 
 CANT = [
-    ({"batch": 17}, None, "batch 17 is not in both logs: they hold 0 to 6"),
+    ({"batch": 17}, None, "batch 17 is not in both logs: its logs hold batches 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last one"),
     ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 reads, is not there"),
     ({}, remove("ck/commits/4"), "batch 4 is not in both logs"),

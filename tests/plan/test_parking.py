@@ -8,18 +8,18 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway import record_copy
+from headgate.gateway import kafka_topic_changes, record_copy
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_topic_changes import delete_records
 from headgate.gateway.record_writer import write_in_order
 from headgate.gateway.topic_records import Record
 from headgate.model.registry import Registry
 from headgate.plan.plan import Plan
+from headgate.plan.ports.parking import Span
 from headgate.plan.steps import DeleteTopics, EmptyTopics, ParkRecords, load_step
 from headgate.plan.steps.parked import parking_name
 from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.undo import Past, build_undo
-from headgate.plan.world import Span
 from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
@@ -202,6 +202,20 @@ def test_an_open_transaction_is_waited_for(kafka_lab, broker, topic, write):
         kafka_lab.execute(kafka_lab.enqueue(plan), plan)
     producer.abort_transaction(30)
     kafka_lab.execute(kafka_lab.enqueue(plan), plan)
+
+
+def test_what_producers_go_on_writing_is_no_open_transaction(kafka_lab, topic, write, monkeypatch):
+    name = topic("busy", partitions=1)
+    write(name, odd(0))
+    asked = kafka_topic_changes._ends
+
+    def ends_while_records_come(*args):
+        found = asked(*args)
+        write(name, odd(0))
+        return found
+
+    monkeypatch.setattr(kafka_topic_changes, "_ends", ends_while_records_come)
+    assert kafka_lab.effects().topics_in_transaction([name]) == ()
 
 
 def test_a_record_larger_than_the_usual_limit_is_parked_and_put_back(kafka_lab, topic, write, read):

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from crashing import COMMANDS
 from headgate.errors import RefusedError, StepError
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.ports.control import Status
 from headgate.plan.steps import pause
 from headgate.plan.undo import Past, build_undo
-from headgate.plan.world import Status
 from headgate.worker.run_journal import RunJournal
-from plan.conftest import COMMANDS
 
 HELD = replace(
     COMMANDS,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from crashing import COMMANDS, Crash
 from headgate.errors import RefusedError, StalePlanError
 from headgate.gateway.world_told import judge_life
 from headgate.model.calls import Ask
@@ -13,14 +14,14 @@ from headgate.parse.spark.watch import Life
 from headgate.plan import proof
 from headgate.plan.build import build_plan
 from headgate.plan.execute import Executor
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status, Told
 from headgate.plan.proof import prove_stopped, quiet_needed
 from headgate.plan.stopped import wait_until_stopped
 from headgate.plan.undo import Past, build_undo
-from headgate.plan.world import Checkpoint, Status, Told
 from headgate.store.journal import Event
 from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
-from plan.conftest import COMMANDS, Crash
 
 FENCED = replace(
     COMMANDS,
@@ -277,3 +278,42 @@ LIVES = [
 @pytest.mark.parametrize(("life", "later", "status"), LIVES)
 def test_what_a_watch_proves(life, later, status):
     assert judge_life(life, NOW + later).status is status
+
+
+@pytest.mark.parametrize(
+    ("has_status", "quiet", "watched"),
+    [
+        (True, 1, 11),  # Twelve seconds are three times its usual way.
+        (True, 7, 5),
+        (True, 600, 3),  # It may have come up a moment ago, so a look is always taken.
+        (True, None, 12),
+        (False, 600, 12),  # Nobody says that it is stopped: the silence before proves nothing.
+    ],
+)
+def test_silence_up_to_now_counts_where_somebody_says_that_it_is_stopped(
+    lab, monkeypatch, has_status, quiet, watched
+):
+    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
+    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    made = lab(COMMANDS if has_status else replace(COMMANDS, status=None))
+    (made.folder / "running").unlink()
+    effects, waits = made.effects(), []
+    found = Checkpoint(location="/ck", query_id="q", batch_seconds=4, quiet_seconds=quiet)
+    monkeypatch.setattr(effects, "checkpoint", lambda _location: found)
+    monkeypatch.setattr(effects, "pause", waits.append)
+    wait_until_stopped(effects, "q", checkpoint="/ck")
+    assert sum(waits) == watched
+
+
+def test_a_batch_that_comes_while_its_logs_are_watched_refuses_also_what_status_said(
+    lab, monkeypatch
+):
+    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
+    made = lab()
+    (made.folder / "running").unlink()
+    effects, location = made.effects(), str(made.folder / "ck")
+    age(made.folder, 600)
+    write = (made.folder / "ck" / "offsets" / "5").write_text
+    monkeypatch.setattr(effects, "pause", lambda _seconds: write("v1"))
+    with pytest.raises(RefusedError, match="its logs moved from batch"):
+        wait_until_stopped(effects, "q", checkpoint=location)

@@ -10,8 +10,8 @@ from headgate.gateway.checkpoints import tree_hash
 from headgate.model.version import Engine, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.ports.checkpoints import Proof
 from headgate.plan.undo import Past, build_undo
-from headgate.plan.world import Proof
 from headgate.usecases.run_records import step_records
 
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
@@ -120,6 +120,16 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     with pytest.raises(RefusedError, match=r"not proven: jobs:counts .*CANNOT_LOAD_STATE_STORE"):
         plan.steps[2].apply(effects, {})
     assert tree_hash(here.folder / "ck") == old
+
+
+@pytest.mark.parametrize(("rows", "said"), [(3, "took 3 rows"), (0, "that it starts is proven")])
+def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, rows, said):
+    here = broken(entry_point="jobs:counts")
+    effects = here.effects("run-1")
+    proof = Proof(outcome="resumes", rows_in=rows)
+    monkeypatch.setattr(effects, "rehearse", lambda _copy, _entry: proof)
+    repair_of(here).steps[2].apply(effects, {})
+    assert said in here.notes[-1]
 
 
 def test_what_is_sound_has_no_repair(broken):

@@ -9,7 +9,7 @@ import pytest
 
 from headgate.errors import RefusedError, ScenarioError
 from headgate.gateway.checkpoints import tree_hash
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
 
@@ -45,6 +45,20 @@ def query(lab):
 
 def plan(lab, partitions="5", version=None):
     return build_plan("rescale", "q", lab.effects(), {"partitions": partitions}, version=version)
+
+
+@pytest.mark.parametrize(
+    ("operator", "is_named"),
+    [
+        (StatefulOperator(kind=OperatorKind.TRANSFORM_WITH_STATE), True),
+        (StatefulOperator(kind=OperatorKind.MAP_GROUPS, extra={"timeout": "NoTimeout"}), False),
+        (StatefulOperator(kind=OperatorKind.MAP_GROUPS), True),
+        (StatefulOperator(kind=OperatorKind.AGGREGATE), False),
+    ],
+)
+def test_timers_that_nobody_tried_are_named(query, operator, is_named):
+    version = Version(engine=Engine.SPARK, engine_version="4.2.0", stateful=(operator,))
+    assert any("timers of" in r for r in plan(query(), version=version).risks) is is_named
 
 
 def test_the_plan_copies_spreads_and_puts_in_place(query):

@@ -9,9 +9,9 @@ from confluent_kafka.admin import NewTopic
 
 from headgate.gateway.checkpoints import tree_hash
 from headgate.model.registry import Commands, Pipeline, Registry
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Source, Version
 from headgate.plan.build import build_plan
-from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.moves import committed
 from headgate.plan.undo import Past, build_undo
 from headgate.usecases.run_records import step_records
 
@@ -151,13 +151,13 @@ def test_a_group_that_runs_is_not_retired(lab, broker, topic, unique):
     )
     plan = build_plan("retire", "q", here.effects())
     assert any("stop them first" in refusal for refusal in plan.refusals)
-    assert any("the status of q is runs" in refusal for refusal in plan.refusals)
+    assert any("q runs: stop it first" in refusal for refusal in plan.refusals)
     consumer.close()
 
 
 def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
     here = lab()
-    assert "the status of q is runs" in build_plan("retire", "q", here.effects()).refusals[0]
+    assert "q runs: stop it first" in build_plan("retire", "q", here.effects()).refusals[0]
     (here.folder / "running").unlink()
     old = tree_hash(here.folder / "ck")
     plan = build_plan("retire", "q", here.effects())
@@ -177,3 +177,45 @@ def test_a_shared_checkpoint_stays(lab):
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
     plan = build_plan("retire", "q", here.effects())
     assert any("twin is registered on the same checkpoint" in r for r in plan.refusals)
+
+
+@pytest.mark.kafka
+def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, topic, unique):
+    here, orders, group = lab(), topic("orders", partitions=2), unique("query")
+    (here.folder / "running").unlink()
+    old = tree_hash(here.folder / "ck")
+    commit(broker, group, TopicPartition(orders, 0, 3), TopicPartition(orders, 1, 4, metadata="m"))
+    mine = replace(here.registry.pipelines[0], group=group)
+    here.registry = replace(here.registry, bootstrap_servers=broker, pipelines=(mine,))
+    before = committed(here.effects(), group)
+    plan = build_plan("retire", "q", here.effects())
+    assert plan.appliable, plan.refusals
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "record_offsets",
+        "delete_group",
+        "set_aside",
+    ]
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert here.effects().group(group).state == "dead"
+    assert not (here.folder / "ck").exists()
+    undo(here, run, plan)
+    assert committed(here.effects(), group) == before
+    assert tree_hash(here.folder / "ck") == old
+
+    # One that another pipeline has, too, is nobody's own.
+    theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
+    here.registry = replace(here.registry, pipelines=(mine, theirs))
+    refused = build_plan("retire", "q", here.effects())
+    assert any("other is registered with the group" in r for r in refused.refusals)
+
+
+def test_a_group_that_only_the_querys_sources_name_stays(lab):
+    here = lab()
+    (here.folder / "running").unlink()
+    source = Source(position=0, format="kafka", options={"kafka.group.id": "ours"})
+    version = Version(engine=Engine.SPARK, sources=(source,))
+    plan = build_plan("retire", "q", here.effects(), version=version)
+    assert [s.action for s in plan.steps] == ["stop_pipeline", "set_aside"]
+    assert any("its sources name the group ours" in risk for risk in plan.risks)

@@ -6,8 +6,8 @@ import pytest
 
 from headgate.model.cluster import Partition, Topic
 from headgate.model.rewind import LoggedBatch
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.scenarios.rewind_inputs import read_inputs
-from headgate.plan.world import Checkpoint
 
 
 @dataclass
@@ -63,7 +63,7 @@ REFUSED = [
     ({}, "topic orders does not exist"),
     ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
     ({"orders": topic(end=25)}, "batch 3 ended at 30 of orders[1], whose log ends at 25"),
-    ({"orders": topic(begin=None)}, "where orders[0] begins could not be read"),
+    ({"orders": topic(begin=None)}, "where orders[0] begins and ends could not be read"),
 ]
 
 

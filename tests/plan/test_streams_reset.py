@@ -22,7 +22,8 @@ from headgate.model.version import Engine, Source, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.internal_topics import Claim, Surroundings, judge
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.world import Status, TopicShape
+from headgate.plan.ports.control import Status
+from headgate.plan.ports.kafka import TopicShape
 
 APP = "shop"
 TOPICS = ("in", "out", "loop", "shop-counts-changelog", "shop-g-repartition")
@@ -57,6 +58,7 @@ class PaperCluster:
     commands: Commands = Commands()
     others: tuple[Pipeline, ...] = ()
     ends: int = 10
+    locked: frozenset[str] = frozenset()
 
     def has_cluster(self):
         return True
@@ -76,6 +78,9 @@ class PaperCluster:
             for n in names
             if n in self.names
         }
+
+    def topics_in_transaction(self, names):
+        return tuple(sorted(self.locked & set(names)))
 
     def topic_names(self):
         return frozenset(self.names)
@@ -212,6 +217,15 @@ def test_without_input_topics_offsets_stay_and_that_is_a_risk():
     plan = reset(facts=FACTS)
     assert plan.appliable and "reset_offsets" not in actions(plan)
     assert any("no input topic is named: offsets stay" in risk for risk in plan.risks)
+
+
+def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
+    (some, *_) = [n for n in TOPICS if n.endswith("-changelog")]
+    world = PaperCluster(locked=frozenset({some, "in"}))
+    plan = reset(world, facts=FACTS, input_topics=["in"])
+    (risk,) = [r for r in plan.risks if "a transaction is open now" in r]
+    assert some in risk and "on in" not in risk
+    assert not any("transaction" in r for r in reset(facts=FACTS, input_topics=["in"]).risks)
 
 
 def test_a_forgotten_input_is_a_risk():

@@ -66,13 +66,37 @@ def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair(
         (Target(place=Place.BEGINNING), {0: 2, 1: 2, 2: 2}),
         (Target(place=Place.OFFSET, offset=5), {0: 5, 1: 5, 2: 5}),
         (Target(place=Place.LISTED, listed=(Listed(topic="orders", partition=1, offset=9),)), None),
-        (Target(place=Place.TIME, at=50), {0: 4, 1: 6, 2: 2}),
+        (Target(place=Place.TIME, at=50, past_retention=True), {0: 4, 1: 6, 2: 2}),
     ],
 )
 def test_a_point_is_found_in_every_partition(target, expected):
     found = begin(TAKES, POSITION, target, Paper(first={0: 4, 1: 6, 2: 0}))
     assert found.refusals == []
     assert offsets(found)["orders"] == (expected or {0: 7, 1: 9})
+
+
+def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over_all_sources():
+    more = SourcePosition(name="3", kind=SourceKind.KAFKA, offsets={"clicks": {0: 7}})
+    position = QueryPosition(batch=5, sources=(KAFKA, more))
+    takes = (Take(name="0", of=("0",)), Take(name="3", of=("3",)))
+    at = Target(place=Place.TIME, at=50)
+
+    class Both(Paper):
+        def topics(self, names):
+            part = Partition(number=0, begin=0, end=9)
+            clicks = {"clicks": Topic(name="clicks", id="c", partitions=(part,))}
+            return {**Paper.topics(self, names), **(clicks if "clicks" in names else {})}
+
+        def first_at(self, parts, at):
+            return {(t, n): 5 if t == "clicks" else self.first[n] for t, n in parts}
+
+    found = begin(takes, position, at, Both(first={0: 2, 1: 2, 2: 2}))
+    (reason,) = found.refusals
+    assert "records of orders[0], orders[1], orders[2] since" in reason
+    assert "--past-retention" in reason
+    alone = begin(TAKES, POSITION, at, Paper(first={0: 2, 1: 2, 2: 2}))
+    assert alone.refusals == []
+    assert any("do not begin at one point" in risk for risk in alone.risks)
 
 
 def test_files_older_than_the_time_count_as_read():

@@ -1,6 +1,7 @@
 """The verdict's gate, and the way back from an upgrade, over checkpoints that Spark wrote."""
 
 import itertools
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,11 @@ from headgate.plan.build import build_plan, moved
 from headgate.plan.execute import Executor
 from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.undo import Past, build_undo
+from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
+from watched_run import tell_run
 
 CASES = Path(__file__).parents[1] / "cases" / "spark"
 COMMANDS = Commands(
@@ -40,6 +42,7 @@ ACTIONS = [
     "deploy_version",
     "start_version",
     "prove_version",
+    "compare_version",
 ]
 
 
@@ -55,8 +58,9 @@ def query(lab):
             (here.folder / name).write_text(text)
         here.case = CASES / case
         plain = here.effects
-        context = Context(here.registry, "sqlite://", here.home)
-        here.effects = lambda run="preview": with_judge(plain(run), context)
+        here.effects = lambda run="preview": with_judge(
+            plain(run), Context(here.registry, "sqlite://", here.home)
+        )
         return here
 
     return make
@@ -254,3 +258,72 @@ def test_a_consumer_group_is_asked_for_no_version():
 
     asks = [o.name for o in SCENARIOS["offline-upgrade"].asks(Engine.CONSUMER_GROUP)]
     assert asks == ["deployed"]
+
+
+@pytest.fixture
+def watched(query):
+    """Makes labs whose new version, at its start, tells a watch of the run that it is."""
+
+    def make(runs):
+        here = query(new=f"{BATCH}cp told/*.jsonl watch/\n")
+        (here.folder / "watch").mkdir()
+        pipeline = replace(here.registry.pipelines[0], watch=str(here.folder / "watch"))
+        here.registry = replace(here.registry, pipelines=(pipeline,))
+        metadata = json.loads((here.folder / "ck" / "metadata").read_text())
+        tell_run(here.folder / "told", here.case / runs, query=metadata["id"])
+        return here
+
+    return make
+
+
+def test_what_runs_is_seen_to_be_what_was_judged(watched):
+    here = watched("after")
+    plan = upgrade_of(here)
+    assert not any("is not told" in risk for risk in plan.risks)
+    here.execute(here.enqueue(plan), plan)
+    assert any("shows that q runs the version that was judged" in note for note in here.notes)
+
+
+def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
+    here = watched("before")
+    old = tree_hash(here.folder / "ck")
+    plan = upgrade_of(here)
+    run = here.enqueue(plan)
+    with pytest.raises(StepError, match="is not the version that was judged") as error:
+        here.execute(run, plan)
+    assert "it lacks the project v" in str(error.value)
+    assert f"`headgate undo {run}` takes it back" in str(error.value)
+    undo = undo_of(here, run, plan)
+    here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+    assert_back(here, old)
+
+
+@pytest.mark.parametrize("told", [1, 2])
+def test_the_old_runs_end_is_not_the_new_ones(watched, told):
+    here = watched("before")
+    query = json.loads((here.folder / "ck" / "metadata").read_text())["id"]
+    folder, recorded = here.folder / "watch", here.case / "before"
+    tell_run(folder, recorded, query=query, run=1, batch=0, ended=True)
+    plan = upgrade_of(here)
+    effects = here.effects(here.enqueue(plan))
+    keep, prove = plan.steps[2], plan.steps[5]
+    (here.folder / "running").unlink()
+    keep.apply(effects, keep.bind(effects))
+    (here.folder / "running").touch()
+    was = prove.bind(effects)
+    if told == 1:
+        # The new version comes up, and has told nothing of itself yet.
+        prove.apply(effects, was)
+        assert any("no batch proves yet" in note for note in here.notes)
+        return
+    tell_run(folder, recorded, query=query, run=2, batch=0, ended=True)
+    with pytest.raises(RefusedError, match="ended before its first batch was done"):
+        prove.apply(effects, was)
+
+
+def test_not_to_be_told_is_said_before_and_after(query):
+    here = query()
+    plan = upgrade_of(here)
+    assert any("is not told: register the query's `watch`" in risk for risk in plan.risks)
+    here.execute(here.enqueue(plan), plan)
+    assert any(note.startswith("unknown: whether what runs of q is") for note in here.notes)

@@ -10,7 +10,7 @@ from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 from headgate.usecases.context import Context
 from headgate.usecases.judge_upgrade import judge_upgrade
 
@@ -75,9 +75,11 @@ def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
         "deploy_version",
         "start_version",
         "prove_version",
+        "compare_version",
     ]
     kept = next(s for s in plan.steps if s.action == "keep_offsets")
-    assert set(kept.topics) == {"orders", REPARTITION}
+    # What it passes on to itself comes again from the inputs: put back, it would count once more.
+    assert set(kept.topics) == {"orders"}
     recorded = next(s for s in plan.steps if s.action == "record_topics")
     # What the group itself reads is its own; what only has such a name is nobody's by that.
     assert recorded.topics == (REPARTITION,)
@@ -97,3 +99,17 @@ def test_nothing_known_of_what_runs_is_said(tmp_path):
     after = str(CASES / "U01_filter_condition" / "after")
     with pytest.raises(EvidenceError, match="name it with --before"):
         build_plan("offline-upgrade", "s", PaperWorld(tmp_path), {"after": after})
+
+
+def test_a_description_alone_is_of_the_registered_application(tmp_path):
+    case = CASES / "U01_filter_condition"
+    pipeline = Pipeline(name="s", engine=Engine.KAFKA_STREAMS, group="ks_u01x12pz_app")
+    registry = Registry(path=str(tmp_path / "headgate.toml"), pipelines=(pipeline,))
+    context = Context(registry, f"sqlite:///{tmp_path / 'headgate.db'}", tmp_path)
+    whole, told = (
+        judge_upgrade(context, "s", str(after), str(case / "before"), ("unknown",))
+        for after in (case / "after", case / "after" / "describe.txt")
+    )
+    assert "EVD005" not in {f.rule for f in told.findings}
+    assert not [w for w in told.warnings if "application id" in w]
+    assert {f.rule for f in whole.findings} <= {f.rule for f in told.findings}

@@ -31,27 +31,49 @@ from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.from_scratch_streams import FromScratchStreams
+from scenes.more_streams import (
+    FromPointStreams,
+    OfflineUpgradeStreams,
+    PauseStreams,
+    RetireStreams,
+    SkipStreams,
+)
+from scenes.offline_upgrade_group import OfflineUpgradeGroup
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
 from scenes.pause import PauseGroup, PauseSpark
+from scenes.repair_group import RepairGroup
 from scenes.repair_spark import RepairSpark
+from scenes.rescale_spark import RescaleSpark
 from scenes.retire_group import RetireGroup
+from scenes.retire_spark import RetireSpark
 from scenes.scene import Scene
 from scenes.skip_group import SkipGroup
+from scenes.skip_spark import SkipSpark
 
 SCENES: tuple[type[Scene], ...] = (
     FromOldStateSpark,
     FromPointGroup,
     FromPointSpark,
+    FromPointStreams,
     CarryOverSpark,
     FromScratchGroup,
     FromScratchSpark,
     FromScratchStreams,
+    OfflineUpgradeGroup,
     OfflineUpgradeSpark,
+    OfflineUpgradeStreams,
     PauseGroup,
     PauseSpark,
+    PauseStreams,
+    RepairGroup,
     RepairSpark,
+    RescaleSpark,
     RetireGroup,
+    RetireSpark,
+    RetireStreams,
     SkipGroup,
+    SkipSpark,
+    SkipStreams,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

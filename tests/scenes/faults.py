@@ -1,80 +1,39 @@
 """The faults, each as a cell of the matrix: what happens, where, and how the run recovers.
 
-A cell makes a scene of its own, lets the fault strike, recovers, and asserts that the world is as
-the scene says: after the run, and again after its undo.
+Of each cell it is asserted that the world is as the scene says: after the run that recovered, and
+again after its undo.
 """
 
 from __future__ import annotations
 
 import errno
 import itertools
-import os
-import shutil
 import signal
 import sqlite3
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headgate.gateway.broker import NAME as BROKER
-from headgate.gateway.broker import start_broker
-from headgate.gateway.supervise import Supervisor
-from scenes.forked import Forks, Process
-from scenes.points import Point
+from scenes.forked import Process
+from scenes.lab import Lab
+from scenes.points import Point, Target, targets
 from scenes.scene import Scene
 from scenes.trial import Trial
 
 _SHORT_LOCK, _LONG_LOCK, _BUSY = 3.0, 6.0, 1.0
 _OUTAGE = 4.0
-_DISK = "16m"
-
-
-class Kafka:
-    """The broker of a matrix, which may be stopped and comes back with its data and address."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._supervisor = Supervisor()
-        self.address = start_broker(self._supervisor, folder)
-
-    def stop(self) -> None:
-        """Stop it, as for an upgrade."""
-        self._supervisor.stop(BROKER)
-
-    def start(self) -> None:
-        """Start it where it was."""
-        port = int(self.address.rpartition(":")[2])
-        assert start_broker(self._supervisor, self._folder, port=port) == self.address
-
-    def close(self) -> None:
-        """End it for good."""
-        self._supervisor.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Lab:
-    """What all cells share."""
-
-    folder: Path
-    kafka: Kafka
-    forks: Forks
-
-    @contextmanager
-    def trial(self, kind: type[Scene], *, small_disk: bool = False) -> Iterator[Trial]:
-        """Yield the scene at work in a new folder, whose `.headgate` may be a small disk."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{kind.name}-", dir=self.folder))
-        with _small(folder / ".headgate") if small_disk else _nothing():
-            trial = Trial(kind(folder, self.kafka.address), self.forks)
-            try:
-                trial.scene.prepare()
-                yield trial
-            finally:
-                trial.close()
-        shutil.rmtree(folder, ignore_errors=True)
+LOCKED, LOCKED_LONG = "store locked for a while", "store locked for longer than one waits"
+KILLED, FULL, DOWN = "kill -9", "disk full", "broker down"
+_RECOVERIES = {
+    LOCKED: "the same worker",
+    LOCKED_LONG: "resume",
+    FULL: "room, resume",
+    DOWN: "broker up, resume",
+}
+# A step may need no room for a while; what SQLite says when it finds none.
+_FILLED, _MORE_FILLED, _NO_ROOM = 12.0, 2.0, "disk is full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +46,19 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A scene under one fault; `alone` says that no other may run beside it."""
+    """A scene under one fault.
+
+    One with a `target` (of the undo, where `in_undo`) is a place that a run comes by: see `chains`,
+    by which it is struck alone or together with others. Any other one has its own `check`.
+    """
 
     scene: type[Scene]
     fault: str
     where: str
     recovery: str
-    check: Callable[[Lab], None]
-    alone: bool = False
+    check: Callable[[Lab], None] | None = None
+    target: Target | None = None
+    in_undo: bool = False
 
 
 def survey(lab: Lab, kind: type[Scene]) -> Survey:
@@ -115,25 +79,25 @@ def survey(lab: Lab, kind: type[Scene]) -> Survey:
 def cells(kind: type[Scene], found: Survey) -> Iterator[Cell]:
     """Yield every cell of a scene."""
     yield from _killed(kind, found)
-    yield from _locked(kind, found)
-    yield from _full(kind, found)
+    yield from _befallen(kind, found)
     yield from _raced(kind)
-    yield from _outages(kind, found)
 
 
 def _killed(kind: type[Scene], found: Survey) -> Iterator[Cell]:
+    named = targets(found.run)
     for point, how in kills(found.run):
         where = f"{'inside' if how == 'inside' else point.side} {point.what}"
         where = f"step {point.position}: {where}"
-        yield Cell(kind, "kill -9", where, "next worker", _kill(kind, point, how))
+        target = replace(named[point.number], how=how)
+        yield Cell(kind, KILLED, where, "next worker", target=target)
         if point.side == "after" or how == "inside":
-            yield Cell(kind, "kill -9", where, "cancel, undo", _kill_and_undo(kind, point, how))
-    begin = len(found.run)
+            yield Cell(kind, KILLED, where, "cancel, undo", _kill_and_undo(kind, point, how))
+    named = targets(found.undo)
     for point, how in kills(found.undo):
         where = f"{'inside' if how == 'inside' else point.side} {point.what}"
         where = f"undo's step {point.position}: {where}"
-        check = _kill_the_undo(kind, point.number - begin, how)
-        yield Cell(kind, "kill -9", where, "next worker", check)
+        target = replace(named[point.number], how=how)
+        yield Cell(kind, KILLED, where, "next worker", target=target, in_undo=True)
 
 
 def kills(points: tuple[Point, ...]) -> Iterator[tuple[Point, str]]:
@@ -151,17 +115,6 @@ def kills(points: tuple[Point, ...]) -> Iterator[tuple[Point, str]]:
                 yield point, "inside" if point.side == "before" else "kill"
 
 
-def _kill(kind: type[Scene], point: Point, how: str) -> Callable[[Lab], None]:
-    def check(lab: Lab) -> None:
-        with lab.trial(kind) as trial:
-            run = _struck(trial, point.number, how)
-            trial.worker()
-            trial.must_be_done(run)
-            _end_and_back(trial, run)
-
-    return check
-
-
 def _kill_and_undo(kind: type[Scene], point: Point, how: str) -> Callable[[Lab], None]:
     def check(lab: Lab) -> None:
         with lab.trial(kind) as trial:
@@ -170,25 +123,7 @@ def _kill_and_undo(kind: type[Scene], point: Point, how: str) -> Callable[[Lab],
                 trial.cancel(run)
             trial.worker()
             trial.ended(run)
-            trial.must_be_done(trial.undo(run))
-            trial.scene.check_undone()
-
-    return check
-
-
-def _kill_the_undo(kind: type[Scene], number: int, how: str) -> Callable[[Lab], None]:
-    def check(lab: Lab) -> None:
-        with lab.trial(kind) as trial:
-            first = trial.worker()
-            run = trial.apply(trial.plan())
-            trial.must_be_done(run)
-            trial.scene.check_end()
-            trial.end(first)
-            struck = trial.worker(at=number, how=how)
-            undo = trial.undo(run)
-            trial.passed(struck)
-            trial.worker()
-            trial.must_be_done(undo)
+            trial.take_back(run)
             trial.scene.check_undone()
 
     return check
@@ -209,76 +144,59 @@ def _end_and_back(trial: Trial, run: str) -> None:
     trial.scene.check_undone()
 
 
-def _begins(found: Survey) -> Iterator[Point]:
+def _begins(found: Survey) -> Iterator[Target]:
     """Yield the point of each step at which its effect is about to happen."""
+    named = targets(found.run)
     for point in found.run:
         if point.what == "begin" and point.side == "after":
-            yield point
+            yield replace(named[point.number], how="stop")
 
 
-def _stopped(trial: Trial, point: Point, **fault: float) -> tuple[str, Process]:
-    """Apply the plan with a worker that stands still at the point."""
-    worker = trial.worker(at=point.number, how="stop", **fault)
-    run = trial.apply(trial.plan())
-    trial.passed(worker)
-    assert worker.state == "T", f"{worker.state!r} {worker.code}\n{trial.said()}"
-    return run, worker
+def _befallen(kind: type[Scene], found: Survey) -> Iterator[Cell]:
+    for fault, recovery in _RECOVERIES.items():
+        for target in _begins(found):
+            yield Cell(kind, fault, f"step {target.position}", recovery, target=target)
 
 
-def _see_to_a_worker(trial: Trial, worker: Process) -> None:
-    if not worker.lives:
-        trial.worker()
+def waits(fault: str) -> dict[str, float]:
+    """Return how long a worker under that fault waits for the store, where not as usual."""
+    return {"busy_seconds": _BUSY} if fault == LOCKED_LONG else {}
 
 
-def _locked(kind: type[Scene], found: Survey) -> Iterator[Cell]:
-    for point, seconds in itertools.product(_begins(found), (_SHORT_LOCK, _LONG_LOCK)):
-        how = "for a while" if seconds == _SHORT_LOCK else "for longer than one waits"
-        check = _lock(kind, point, seconds)
-        recovery = "the same worker" if seconds == _SHORT_LOCK else "resume"
-        yield Cell(kind, f"store locked {how}", f"step {point.position}", recovery, check)
+def _lock_for(seconds: float) -> Callable[[Trial, Process], None]:
+    """Return what holds the store's lock for so long, while the worker goes on."""
 
-
-def _lock(kind: type[Scene], point: Point, seconds: float) -> Callable[[Lab], None]:
-    def check(lab: Lab) -> None:
-        with lab.trial(kind) as trial:
-            fault = {"busy_seconds": _BUSY} if seconds == _LONG_LOCK else {}
-            run, worker = _stopped(trial, point, **fault)
-            store = trial.scene.folder / ".headgate" / "headgate.db"
-            with closing(sqlite3.connect(store, isolation_level=None)) as other:
-                other.execute("BEGIN EXCLUSIVE")
-                worker.signal(signal.SIGCONT)
-                time.sleep(seconds)
-            _see_to_a_worker(trial, worker)
-            if seconds == _SHORT_LOCK:
-                trial.must_be_done(run)
-            trial.finish(run)
-            _end_and_back(trial, run)
-
-    return check
-
-
-def _full(kind: type[Scene], found: Survey) -> Iterator[Cell]:
-    for point in _begins(found):
-        where = f"step {point.position}"
-        yield Cell(kind, "disk full", where, "room, resume", _fill(kind, point))
-
-
-def _fill(kind: type[Scene], point: Point) -> Callable[[Lab], None]:
-    def check(lab: Lab) -> None:
-        with lab.trial(kind, small_disk=True) as trial:
-            run, worker = _stopped(trial, point)
-            filler = trial.scene.folder / ".headgate" / "filler"
-            _fill_up(filler)
+    def befall(trial: Trial, worker: Process) -> None:
+        store = trial.scene.folder / ".headgate" / "headgate.db"
+        with closing(sqlite3.connect(store, isolation_level=None, timeout=30)) as other:
+            _lock_out(other, worker)
             worker.signal(signal.SIGCONT)
-            deadline = time.monotonic() + 12
-            while worker.lives and time.monotonic() < deadline:
-                time.sleep(0.5)
-            filler.unlink()
-            _see_to_a_worker(trial, worker)
-            trial.finish(run)
-            _end_and_back(trial, run)
+            time.sleep(seconds)
 
-    return check
+    return befall
+
+
+def _lock_out(other: sqlite3.Connection, worker: Process) -> None:
+    """Take the store's lock, which another thread of the standing worker may hold."""
+    for wait in ("PRAGMA busy_timeout=500", "PRAGMA busy_timeout=30000"):
+        other.execute(wait)
+        with suppress(sqlite3.OperationalError):
+            other.execute("BEGIN EXCLUSIVE")
+            return
+        worker.signal(signal.SIGCONT)
+    raise AssertionError("the worker does not let go of the store")
+
+
+def _fill_for_a_while(trial: Trial, worker: Process) -> None:
+    """Leave no room until the worker has said so, or has gone on for a while without any."""
+    filler = trial.scene.folder / ".headgate" / "filler"
+    said = trial.said().count(_NO_ROOM)
+    _fill_up(filler)
+    worker.signal(signal.SIGCONT)
+    with suppress(AssertionError):
+        trial.wait(lambda: not worker.lives or trial.said().count(_NO_ROOM) > said, seconds=_FILLED)
+        time.sleep(_MORE_FILLED)
+    filler.unlink()
 
 
 def _fill_up(file: Path) -> None:
@@ -322,54 +240,14 @@ def _race_for_a_run(kind: type[Scene]) -> Callable[[Lab], None]:
     return check
 
 
-def _outages(kind: type[Scene], found: Survey) -> Iterator[Cell]:
-    for point in _begins(found):
-        where, check = f"step {point.position}", _outage(kind, point)
-        yield Cell(kind, "broker down", where, "broker up, resume", check, alone=True)
+def go_on_without_a_broker(worker: Process) -> None:
+    """Let the worker come upon the broker's absence."""
+    worker.signal(signal.SIGCONT)
+    time.sleep(_OUTAGE)
 
 
-def _outage(kind: type[Scene], point: Point) -> Callable[[Lab], None]:
-    def check(lab: Lab) -> None:
-        with lab.trial(kind) as trial:
-            run, worker = _stopped(trial, point)
-            lab.kafka.stop()
-            try:
-                worker.signal(signal.SIGCONT)
-                time.sleep(_OUTAGE)
-            finally:
-                lab.kafka.start()
-            _see_to_a_worker(trial, worker)
-            trial.finish(run)
-            _end_and_back(trial, run)
-
-    return check
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-@contextmanager
-def _small(folder: Path) -> Iterator[None]:
-    """Make the folder a file system of a few megabytes for a while."""
-    folder.mkdir()
-    options = ("-t", "tmpfs", "-o", f"size={_DISK}", "headgate-faults")
-    subprocess.run(["mount", *options, str(folder)], check=True, capture_output=True)
-    try:
-        yield
-    finally:
-        with suppress(subprocess.CalledProcessError):
-            subprocess.run(["umount", "--lazy", str(folder)], check=True, capture_output=True)
-
-
-def may_mount() -> bool:
-    """Return whether this user may mount a small file system."""
-    if os.geteuid() != 0:
-        return False
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with _small(Path(folder) / "disk"):
-                return True
-        except (subprocess.CalledProcessError, OSError):
-            return False
+BEFALL: dict[str, Callable[[Trial, Process], None]] = {
+    LOCKED: _lock_for(_SHORT_LOCK),
+    LOCKED_LONG: _lock_for(_LONG_LOCK),
+    FULL: _fill_for_a_while,
+}

@@ -1,10 +1,11 @@
 """Fork workers and commands from one process that has imported everything; made to be killed.
 
-`python -m scenes.forked` reads one JSON line for each process to fork, `{"argv": [...], "folder",
-"output", "fault": {...} | null}`, and answers with its pid. Each is a real process of its own that
-runs `headgate.worker.main` (argv[0] is `worker`) or the command line. Only the imports are shared:
-they are most of a start's time, and a matrix of faults starts hundreds. Its exit code is written
-to `<output>.code`; one that was killed writes none.
+`python -m scenes.forked FOLDER` reads one JSON line for each process to fork, `{"argv": [...],
+"folder", "output", "fault": {...} | null}`, and answers with its pid. Each is a real process of its
+own that runs `headgate.worker.main` (argv[0] is `worker`) or the command line. Only the imports are
+shared: they are most of a start's time, and a matrix of faults starts hundreds. Its exit code is
+written to `<output>.code`; one that was killed writes none. Where the input ends, whatever works
+below FOLDER is killed: pipelines outlive the worker that started them, but not who asks for both.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from threading import Lock
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+_PASSES = 100
 
 
 class Process:
@@ -68,17 +70,22 @@ class Process:
 
 
 class Forks:
-    """The process that forks; everything it forked dies with it."""
+    """The process that forks; everything it forked, and what works below `folder`, dies with it.
 
-    def __init__(self) -> None:
+    Also where this process is killed.
+    """
+
+    def __init__(self, folder: Path) -> None:
         tests = Path(__file__).parents[1]
         path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "scenes.forked"],
+            [sys.executable, "-m", "scenes.forked", str(folder.resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+            # Ctrl-C is for who asks: what they leave is ended when the input ends.
+            start_new_session=True,
         )
         self._lock = Lock()
 
@@ -107,7 +114,28 @@ class Forks:
         self.close()
 
 
-def serve() -> None:
+def kill_all_below(folder: Path) -> None:
+    """Kill whatever has its working folder there, except this process, and what it just started."""
+    for _ in range(_PASSES):
+        found = _below(folder)
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.02)
+
+
+def _below(folder: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (entry / "cwd").readlink().is_relative_to(folder) and int(entry.name) != os.getpid():
+                found.append(int(entry.name))
+    return found
+
+
+def serve(folder: Path) -> None:
     """Fork as asked until the input ends."""
     _import_everything()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -118,6 +146,7 @@ def serve() -> None:
             _be(wanted)
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
+    kill_all_below(folder)
 
 
 def _import_everything() -> None:
@@ -177,4 +206,4 @@ def _run(argv: list[str], fault: dict[str, Any] | None) -> int:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(Path(sys.argv[1]))

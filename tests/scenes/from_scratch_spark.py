@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import time
 from pathlib import Path
 
 from scenes.scene import QueryScene
@@ -19,11 +21,16 @@ class FromScratchSpark(QueryScene):
     scenario = "from-scratch"
 
     def make_ready(self) -> None:
-        """Take over a checkpoint of Spark's, with this scene's topic in place of its own."""
+        """Take over a checkpoint of Spark's as if it were just written, for this scene's topic.
+
+        A query with a batch in months is taken for stopped only after a minute of silence.
+        """
         shutil.copytree(WRITTEN, self.checkpoint)
+        now = f'"batchTimestampMs":{int(time.time() * 1000)}'
         for log in ("offsets", "sources/0"):
             for file in (self.checkpoint / log).iterdir():
-                file.write_text(file.read_text().replace('{"orders":', f'{{"{self.topics[0]}":'))
+                text = file.read_text().replace('{"orders":', f'{{"{self.topics[0]}":')
+                file.write_text(re.sub(r'"batchTimestampMs":\d+', now, text))
         self.query = json.loads((self.checkpoint / "metadata").read_text())["id"]
 
     def check_end(self) -> None:

@@ -10,8 +10,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,22 @@ from typing import Any
 _NO_EFFECT = frozenset(
     {"run", "note", "pause", "progress", "exists", "has_left", "tree_hash", "snapshot_place"}
 )
-# So long after an effect began it is killed where `how` is `inside`.
+# At most so long after an effect began it is killed where `how` is `inside`.
 _INSIDE_SECONDS = 0.12
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place in a run: `side` of `what` (an effect, or a journal entry) in step `position`."""
+    """A place in a run: `side` of `what` (an effect, or a journal entry) in step `position`.
+
+    `seconds` is when it was passed, by a clock of its own.
+    """
 
     number: int
     position: int
     what: str
     side: str
+    seconds: float = 0.0
 
     @property
     def is_entry(self) -> bool:
@@ -41,19 +46,81 @@ class Point:
         return f"{self.side} {self.what} of step {self.position}"
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A point whose number does not matter: the `nth` one of its kind, and what is done there.
+
+    A worker that goes on where another one was killed passes fewer points, with other numbers.
+    Where `how` is `inside`, it is struck `after` so many seconds.
+    """
+
+    position: int
+    what: str
+    side: str
+    nth: int
+    how: str
+    after: float = _INSIDE_SECONDS
+
+
 def read_trace(trace: Path) -> list[Point]:
     """Return the points that a process passed, in order."""
     lines = trace.read_text().splitlines() if trace.exists() else []
     return [Point(**json.loads(line)) for line in lines]
 
 
-class _Passing:
-    """Counts the points as they are passed, and strikes at one."""
+def targets(points: Sequence[Point]) -> dict[int, Target]:
+    """Return the targets of a run that passed these points, by the point's number.
 
-    def __init__(self, trace: str, at: int | str | None, how: str) -> None:
+    The midst of an effect is after half of the time that it took there.
+    """
+    seen: Counter[tuple[int, str, str]] = Counter()
+    found = {}
+    for number, point in enumerate(points):
+        name = (point.position, point.what, point.side)
+        after = min(_took(points[number:]) / 2, _INSIDE_SECONDS)
+        found[point.number] = Target(*name, seen[name], "kill", after)
+        seen[name] += 1
+    return found
+
+
+def _took(points: Sequence[Point]) -> float:
+    """Return how long what begins at the first of these points took."""
+    first = points[0]
+    ends = (p.seconds for p in points if p.what == first.what and p.side == "after")
+    return next(ends, first.seconds) - first.seconds
+
+
+def read_struck(trace: Path) -> list[Target]:
+    """Return the targets at which the process with that trace was struck, in order."""
+    file = _struck(trace)
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [Target(*json.loads(line)) for line in lines]
+
+
+def _struck(trace: Path) -> Path:
+    return trace.with_name(f"{trace.name}.struck")
+
+
+class _Passing:
+    """Counts the points as they are passed, and strikes at one, or at the first of several."""
+
+    def __init__(
+        self, trace: str, at: int | str | None, how: str, targets: Iterable[Target]
+    ) -> None:
         self._trace, self._at, self._how = trace, at, how
+        self._targets = {replace(t, how="", after=0.0): t for t in targets}
         self._count, self._position = 0, -1
+        self._seen: Counter[tuple[int, str, str]] = Counter()
         self._lock = threading.Lock()
+
+    def at_step(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap what is first asked of a step, also of one that another process has begun."""
+
+        def asking(this: Any, position: int) -> Any:
+            self._position = position
+            return call(this, position)
+
+        return asking
 
     def wrap(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def passing(this: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,44 +135,62 @@ class _Passing:
 
     def _hit(self, what: str, side: str) -> None:
         with self._lock:
-            point = Point(self._count, self._position, what, side)
+            point = Point(self._count, self._position, what, side, time.monotonic())
             self._count += 1
+            name = (point.position, what, side)
+            target = self._targets.pop(Target(*name, self._seen[name], "", 0.0), None)
+            self._seen[name] += 1
         with open(self._trace, "a") as file:  # noqa: PTH123
             file.write(json.dumps(asdict(point)) + "\n")
         if self._at in (point.number, str(point)):
             self._at = None
-            self._strike()
+            self._strike(self._how)
+        elif target is not None:
+            if target.how != "stop":
+                # It dies of this one, perhaps a moment later.
+                self._targets.clear()
+            with _struck(Path(self._trace)).open("a") as file:
+                file.write(json.dumps(astuple(target)) + "\n")
+            self._strike(target.how, target.after)
 
-    def _strike(self) -> None:
-        match self._how:
+    def _strike(self, how: str, after: float = _INSIDE_SECONDS) -> None:
+        match how:
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "inside":
-                threading.Thread(target=_kill_soon, daemon=True).start()
+                threading.Thread(target=_kill_soon, args=(after,), daemon=True).start()
             case "stop":
                 # The one who watches does something to the world, and lets it go on.
                 os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def _kill_soon() -> None:
-    time.sleep(_INSIDE_SECONDS)
+def _kill_soon(seconds: float) -> None:
+    time.sleep(seconds)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def install(
-    *, trace: str, at: int | str | None = None, how: str = "kill", busy_seconds: float | None = None
+    *,
+    trace: str,
+    at: int | str | None = None,
+    how: str = "kill",
+    targets: Sequence[Sequence[Any]] = (),
+    busy_seconds: float | None = None,
+    recoveries: int | None = None,
 ) -> None:
     """Wrap effects and journal of this process; strike at point `at`, if there is one.
 
     A point is given by its number or as it is written, as `after begin of step 2`; it strikes once.
-    `how`: `kill` is SIGKILL at once, `inside` a moment later, in the midst of what begins there,
-    `stop` is SIGSTOP. `busy_seconds` is how long the store is waited for, where not as usual.
+    Of `targets`, each as the fields of a `Target`, that one strikes which comes first, and a `stop`
+    leaves the others to come. `how`: `kill` is SIGKILL at once, `inside` a moment later, in the
+    midst of what begins there, `stop` is SIGSTOP. `busy_seconds` is how long the store is waited
+    for, `recoveries` how often a run is taken up again, where not as usual.
     """
     from headgate.gateway.world import LiveEffects
     from headgate.plan.world import Effects, World
     from headgate.worker.run_journal import RunJournal
 
-    passing = _Passing(trace, at, how)
+    passing = _Passing(trace, at, how, [Target(*given) for given in targets])
     reads = {name for kind in World.__mro__ for name in vars(kind)} | _NO_EFFECT
     for name in {name for kind in Effects.__mro__ for name in vars(kind)} - reads:
         call = getattr(LiveEffects, name, None)
@@ -113,8 +198,19 @@ def install(
             setattr(LiveEffects, name, passing.wrap(name, call))
     for name in ("begin", "done"):
         setattr(RunJournal, name, passing.wrap(name, getattr(RunJournal, name)))
+    setattr(RunJournal, "record", passing.at_step(RunJournal.record))  # noqa: B010
+    _take_up_soon()
     if busy_seconds is not None:
         _wait_less(busy_seconds)
+    if recoveries is not None:
+        _recover_less(recoveries)
+
+
+def _take_up_soon() -> None:
+    """What is recovered stands in a queue that DBOS looks at once a second."""
+    from dbos._dbos import _get_or_create_dbos_registry
+
+    _get_or_create_dbos_registry().get_internal_queue()._polling_interval_sec = 0.05
 
 
 def _wait_less(seconds: float) -> None:
@@ -122,3 +218,13 @@ def _wait_less(seconds: float) -> None:
     from headgate.store.store import open_store
 
     open_store.__kwdefaults__["busy_seconds"] = seconds
+
+
+def _recover_less(times: int) -> None:
+    from dbos._registrations import get_func_info
+
+    from headgate.worker import engine
+
+    info = get_func_info(engine.execute_run)
+    assert info is not None and info.max_recovery_attempts == engine.MOST_RECOVERIES
+    info.max_recovery_attempts = times

@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 
-from scenes.records import read_all
+from scenes.records import parked_copies, read_all
 from scenes.scene import GroupScene
 
 
@@ -45,7 +44,7 @@ class SkipGroup(GroupScene):
         first, second = self.lives()[:2]
         expected = {f"{self.topics[0]}-1": first.position(f"{self.topics[0]}-1")}
         assert second.at == {**expected, f"{self.topics[0]}-0": self.poison + 1}
-        assert [r.key for r in self._parked()] == [b"city-3"]
+        assert [r.key for r in parked_copies(self.bootstrap, self.value)] == [b"city-3"]
 
     def check_undone(self) -> None:
         """The group is in front of the record again, and nobody started it."""
@@ -53,11 +52,3 @@ class SkipGroup(GroupScene):
         offset, _ = self.committed(self.group)[self.topics[0], 0]
         assert offset == self.poison, f"the group is at {offset}, the record at {self.poison}"
         assert self._alive() == [], "it was started, and had died before"
-
-    def _parked(self) -> list[object]:
-        """Return the copies of the record, wherever they are."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        names = admin.list_topics(timeout=30).topics
-        parking = [name for name in names if name.startswith("headgate-parked-")]
-        found = read_all(self.bootstrap, parking)
-        return [r for records in found.values() for r in records if r.value == self.value]

@@ -136,7 +136,10 @@ def _query(given: argparse.Namespace) -> None:
         to = _logged(checkpoint, batch) or _ends(consumer, given.topics)
         if to != at:
             _log_batch(checkpoint / "offsets" / str(batch), to)
-            _read(consumer, out, at, to)
+            if not _read(consumer, out, at, to, given.poison):
+                # Not committed: done over at the next start, up to the same offsets.
+                out.add(dies_of=given.poison)
+                break
             _write(checkpoint / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
             at, batch = to, batch + 1
             out.add(commits={f"{t}-{p}": o for t, ps in at.items() for p, o in ps.items()})
@@ -192,8 +195,10 @@ def _watermarks(consumer: Consumer, topics: list[str], side: int) -> dict[str, d
             time.sleep(0.3)
 
 
-def _read(consumer: Consumer, out: Out, at: dict[str, Any], to: dict[str, Any]) -> None:
-    """Read from `at` up to `to`, also through an outage of the broker."""
+def _read(
+    consumer: Consumer, out: Out, at: dict[str, Any], to: dict[str, Any], poison: str
+) -> bool:
+    """Read from `at` up to `to`, also through an outage of the broker; False at the poison."""
     wanted = {(t, int(p)): o for t, parts in to.items() for p, o in parts.items()}
     place = {part: at.get(part[0], {}).get(str(part[1]), 0) for part in wanted}
     consumer.assign([TopicPartition(t, p, o or OFFSET_BEGINNING) for (t, p), o in place.items()])
@@ -201,9 +206,12 @@ def _read(consumer: Consumer, out: Out, at: dict[str, Any], to: dict[str, Any]) 
         for m in consumer.consume(200, 0.2):
             part = (m.topic(), m.partition())
             if m.error() is None and place[part] <= m.offset() < wanted[part]:
+                if f"{part[0]}-{part[1]}:{m.offset()}" == poison:
+                    return False
                 out.add(part=f"{part[0]}-{part[1]}", offset=m.offset())
                 place[part] = m.offset() + 1
     consumer.unassign()
+    return True
 
 
 if __name__ == "__main__":

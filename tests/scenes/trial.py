@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from headgate.errors import UnreachableError
 from headgate.store import Store, open_store
 from headgate.store.journal import Event
 from headgate.store.runs import RunRow, RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import open_context
-from scenes.forked import Forks, Process
-from scenes.points import Point, read_trace
+from scenes.forked import Forks, Process, kill_all_below
+from scenes.points import Point, Target, read_struck, read_trace
 from scenes.scene import Scene
 
 # A run waits up to a minute and a half for a stop, three for a start.
 RUN_SECONDS = 240.0
+_ASKED_AGAIN_SECONDS = 60.0
 _OPENING = Lock()
 
 
@@ -45,16 +46,34 @@ class Trial:
         """What the last faulty worker passed."""
         return read_trace(self.trace)
 
-    def command(self, *args: str, code: int = 0) -> dict[str, Any]:
-        """Run a command of headgate's with `--format json`; AssertionError on another exit."""
+    @property
+    def struck(self) -> list[Target]:
+        """The targets at which the last faulty worker was struck."""
+        return read_struck(self.trace)
+
+    def command(self, *args: str, codes: Sequence[int] = (0,)) -> dict[str, Any]:
+        """Run a command of headgate's with `--format json`; AssertionError on another exit.
+
+        Where Kafka does not answer it in time, it is asked again, as its exit code says one may.
+        """
+        deadline = time.monotonic() + _ASKED_AGAIN_SECONDS
+        while True:
+            found, said, errors = self._command(*args)
+            if found != UnreachableError.exit_code or time.monotonic() > deadline:
+                break
+            time.sleep(1)
+        assert found in codes, f"{' '.join(args)}: exit {found}\n{said}\n{errors}"
+        return json.loads(said or "{}")
+
+    def _command(self, *args: str) -> tuple[int | None, str, str]:
+        """Run a command; returns its exit code and what it wrote to its two outputs."""
         self._count += 1
         output = self.scene.folder / f"command-{self._count}.json"
         argv = ("--config", str(self.scene.config), *args, "--format", "json")
         process = self._forks.start(*argv, folder=self.scene.folder, output=output)
         found = process.wait(120)
-        said = output.with_name(output.name + ".err").read_text()
-        assert found == code, f"{' '.join(args)}: exit {found}\n{output.read_text()}\n{said}"
-        return json.loads(output.read_text() or "{}")
+        errors = output.with_name(output.name + ".err").read_text()
+        return found, output.read_text(), errors
 
     def worker(self, *, slot: int = 0, wait: bool = True, **fault: Any) -> Process:
         """Start a worker, which holds its slot when this returns; `fault` is for `points`."""
@@ -96,6 +115,14 @@ class Trial:
         """Queue the undo of a run and return its own run."""
         return str(self.command("undo", run, "--detach")["run"])
 
+    def take_back(self, run: str) -> None:
+        """Undo a run that may have come to nothing: then that is what `headgate undo` says."""
+        said = self.command("undo", run, "--detach", codes=(0, 3))
+        if said["run"]:
+            self.must_be_done(said["run"])
+        else:
+            assert "left nothing that could be put back" in said["error"], said["error"]
+
     def resume(self, run: str) -> None:
         """Queue the run once more."""
         self.command("resume", run, "--detach")
@@ -111,11 +138,12 @@ class Trial:
 
     def ended(self, run: str) -> RunRow:
         """Wait for the run's end."""
-        self.wait(lambda: not self._is_under_way(run), f"run {run} does not end")
-        return self.row(run)
+        with self.store() as store:
+            self.wait(lambda: not self._is_under_way(store, run), f"run {run} does not end")
+            return store.runs.get(run)
 
-    def _is_under_way(self, run: str) -> bool:
-        under_way = self.row(run).state.is_active
+    def _is_under_way(self, store: Store, run: str) -> bool:
+        under_way = store.runs.get(run).state.is_active
         assert not under_way or any(w.lives for w in self._workers), f"no worker: {self.said()}"
         return under_way
 
@@ -123,9 +151,15 @@ class Trial:
         """Wait until the worker was struck: it is gone, or stands still."""
         self.wait(lambda: process.state in ("", "T"), "the worker did not come to the point")
 
-    def wait(self, condition: Callable[[], Any], else_: str = "it came too late") -> None:
-        """Wait for what is on its way."""
-        deadline = time.monotonic() + RUN_SECONDS
+    def wait(
+        self,
+        condition: Callable[[], Any],
+        else_: str = "it came too late",
+        *,
+        seconds: float = RUN_SECONDS,
+    ) -> None:
+        """Wait for what is on its way; AssertionError where it has not come by then."""
+        deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, f"{else_}\n{self.said()}"
             time.sleep(0.1)
@@ -164,15 +198,4 @@ class Trial:
         for process in self._workers:
             process.signal(signal.SIGKILL)
         self.scene.close()
-        for pid in _at_work(self.scene.folder):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _at_work(folder: Path) -> list[int]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if (entry / "cwd").readlink().is_relative_to(folder) and int(entry.name) != os.getpid():
-                found.append(int(entry.name))
-    return found
+        kill_all_below(self.scene.folder)

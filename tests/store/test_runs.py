@@ -35,6 +35,26 @@ def test_claims_go_oldest_first(store, new_run):
     assert store.runs.running("slot-1") == ()
 
 
+def test_who_waits_hears_of_each_change_without_reading_the_run(store, new_run):
+    run, other = enqueue(store, new_run("a")), enqueue(store, new_run("b"))
+    assert (store.runs.state(run), store.runs.is_busy("slot-0")) == (RunState.QUEUED, False)
+    assert store.journal.newest(run) == (0, 0)
+    store.runs.claim("slot-0")
+    assert (store.runs.state(run), store.runs.is_busy("slot-0")) == (RunState.RUNNING, True)
+    assert (store.runs.state(other), store.runs.is_busy("slot-1")) == (RunState.QUEUED, False)
+    store.journal.add(run, 0, Event.BEGUN, {"was": {}})
+    begun = store.journal.newest(run)
+    store.journal.note(run, 0, "half of it")
+    noted = store.journal.newest(run)
+    store.journal.add(other, 0, Event.BEGUN, {"was": {}})
+    assert begun[0] > 0 == begun[1] < noted[1]
+    assert noted == (begun[0], noted[1]) == store.journal.newest(run)
+    store.runs.finish(run, RunState.DONE)
+    assert (store.runs.state(run), store.runs.is_busy("slot-0")) == (RunState.DONE, False)
+    with pytest.raises(NotFoundError, match="no run gone"):
+        store.runs.state("gone")
+
+
 def test_an_end_is_recorded_once(store, new_run):
     run = enqueue(store, new_run())
     store.runs.claim("slot-0")

@@ -1,3 +1,5 @@
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serdes;
@@ -14,9 +16,12 @@ import org.apache.kafka.streams.kstream.TimeWindows;
  * Counts records until it gets SIGTERM, every count written on: Resettable KIND BOOTSTRAP KEY=VALUE...
  *
  *   rekeyed   the keys of PREFIX-in, over a repartition topic
+ *   marked    the same by a later version, which writes `v2:` in front of each count
  *   windowed  the keys of PREFIX-in by minute, records up to a minute late among them
  *
- * Both write `key, count` to PREFIX-out; prefix=, describe= and settings of Kafka Streams follow.
+ * All write `key, count` to PREFIX-out, and die of the value `poison`. Settings of Kafka Streams
+ * follow, and prefix=; describe=FOLDER writes KIND.txt for each of them; pause=FILE pauses it while
+ * there is such a file, and FILE.state says `paused` or `runs`.
  */
 public class Resettable {
     public static void main(String[] args) throws Exception {
@@ -33,27 +38,50 @@ public class Resettable {
         }
         Topology topology = build(args[0], p.getProperty("prefix"));
         if (p.getProperty("describe") != null) {
-            java.nio.file.Files.writeString(
-                java.nio.file.Path.of(p.getProperty("describe")), topology.describe().toString());
+            for (String kind : new String[] {"rekeyed", "marked", "windowed"}) {
+                Files.writeString(Path.of(p.getProperty("describe"), kind + ".txt"),
+                    build(kind, p.getProperty("prefix")).describe().toString());
+            }
         }
         KafkaStreams streams = new KafkaStreams(topology, p);
+        streams.setStateListener((now, before) -> {
+            if (now == KafkaStreams.State.ERROR) new Thread(() -> System.exit(1)).start();
+        });
         Runtime.getRuntime().addShutdownHook(new Thread(() -> streams.close(
             CloseOptions.groupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
                 .withTimeout(Duration.ofSeconds(20)))));
         streams.start();
+        if (p.getProperty("pause") != null) follow(streams, Path.of(p.getProperty("pause")));
+    }
+
+    /** Pauses and resumes it as the file comes and goes. */
+    static void follow(KafkaStreams streams, Path file) throws Exception {
+        for (Boolean was = null;; Thread.sleep(50)) {
+            if (Files.exists(file)) streams.pause(); else streams.resume();
+            if (was != null && was == streams.isPaused()) continue;
+            was = streams.isPaused();
+            Files.writeString(Path.of(file + ".state"), was ? "paused" : "runs");
+        }
+    }
+
+    static String checked(String value) {
+        if (value.equals("poison")) throw new IllegalArgumentException("poison");
+        return value;
     }
 
     static Topology build(String kind, String prefix) {
         StreamsBuilder b = new StreamsBuilder();
-        var in = b.<String, String>stream(prefix + "-in");
-        var counts = kind.equals("rekeyed")
+        var in = b.<String, String>stream(prefix + "-in").mapValues(Resettable::checked);
+        var counts = !kind.equals("windowed")
             ? in.selectKey((k, v) -> k).groupByKey(Grouped.as("by-key"))
                 .count(Materialized.as("counts")).toStream()
             : in.groupByKey()
                 .windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofMinutes(1), Duration.ofMinutes(1)))
                 .count(Materialized.as("per-minute")).toStream()
                 .map((k, v) -> KeyValue.pair(k.key() + "@" + k.window().start(), v));
-        counts.mapValues(v -> "" + v).to(prefix + "-out");
+        String mark = kind.equals("marked") ? "v2:" : "";
+        if (kind.equals("marked")) counts = counts.filter((k, v) -> v > 0);
+        counts.mapValues(v -> mark + v).to(prefix + "-out");
         return b.build();
     }
 }

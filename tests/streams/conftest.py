@@ -60,7 +60,7 @@ def old_run(
 
     write("aab")
     state = tmp_path_factory.mktemp("state")
-    path = f"{rehearsed_jar}:{streams_class_path()}"
+    path = f"{streams_class_path()}:{rehearsed_jar}"
     argv = [java(), "-Xmx256m", "-XX:+UseSerialGC", "-cp", path, "Rehearsed", broker]
     process = subprocess.Popen([*argv, "rehearsed", str(state)], stderr=subprocess.DEVNULL)
     with Kafka(broker, timeout=60.0) as kafka:

@@ -9,7 +9,7 @@ import pytest
 from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.parse.spark.watch import Life, read_watch
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 from headgate.usecases.judge_activity import Signs, continued, iso, judge, judge_group

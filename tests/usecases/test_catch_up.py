@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from headgate.plan.steps import AskPerson, RecordOffsets, ResetOffsets, RestoreOffsets
+from headgate.plan.target import Place, Target
+from headgate.store.runs import RunState
 from headgate.ui.catch_up import catch_up_html
-from headgate.usecases.read_catch_up import Look, pace
+from headgate.usecases.read_catch_up import Look, can_catch_up, pace
+
+GROUP = {"group": "g", "group_type": "classic", "topics": {}}
+ASK = AskPerson(pipeline="p", request="start p", stop=None, has_status=False)
+RESET = ResetOffsets(target=Target(place=Place.BEGINNING), **GROUP)
+RESTORE = RestoreOffsets(moves=(), **GROUP)
 
 
 def look(at, done, left, *, ended=1_000, at_end=0):
@@ -41,3 +51,18 @@ def test_words_are_those_of_the_counts():
     stuck = catch_up_html(look(100, 100, 800), look(110, 100, 900, ended=1_100))
     assert "does not catch up" in stuck
     assert "it has caught up" in catch_up_html(look(100, 100, 800), look(110, 900, 0, at_end=4))
+
+
+@pytest.mark.parametrize(
+    ("step", "state", "can"),
+    [
+        (ASK, RunState.DONE, True),
+        (RESET, RunState.DONE, True),
+        (RESTORE, RunState.DONE, True),
+        (RESET, RunState.FAILED, False),
+        (RecordOffsets(group="g"), RunState.DONE, False),
+    ],
+)
+def test_what_let_it_begin_elsewhere_can_be_followed(step, state, can):
+    plan, row = SimpleNamespace(steps=(step,), pipeline="p"), SimpleNamespace(state=state)
+    assert can_catch_up(SimpleNamespace(plan=plan, row=row)) is can

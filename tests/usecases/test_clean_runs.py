@@ -12,10 +12,12 @@ from headgate.parse.durations import read_duration
 from headgate.store import open_store
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
+from headgate.store.slots import Slot
 from headgate.store.tables import RUNS
 from headgate.usecases.clean_runs import clean_runs
 from headgate.usecases.context import open_context
 from headgate.usecases.run_plans import CLEAN, _undo_refusals
+from headgate.worker.main import Worker
 
 TOML = """\
 [[pipeline]]
@@ -112,6 +114,31 @@ def test_a_run_that_was_undone_goes(home):
     run = home.run()
     undo = home.run(undo_of=run)
     assert home.clean() == {run, undo}
+
+
+def test_a_run_whose_undo_waits_stays(home):
+    run = home.run()
+    undo = home.run(undo_of=run, state=RunState.QUEUED, began=False)
+    assert home.clean() == set() and home.left(run) == home.left(undo) == 2
+
+
+def worker_of(home, store):
+    config = str(home.folder / "headgate.toml")
+    return Worker(config, store, Slot(store.database), idle_exit=None)
+
+
+def test_a_worker_cleans_between_runs_and_its_name_is_in_the_audit_trail(home):
+    old, young = home.run(days=3), home.run(days=1)
+    busy = home.run(state=RunState.RUNNING, began=False)
+    with closing(open_store(home.context.store_url)) as store:
+        worker = worker_of(home, store)
+        worker._clean_now()
+        assert home.left(old) == 2
+        store.runs.finish(busy, RunState.DONE)
+        worker._clean_now()
+        assert (home.left(old), home.left(young), home.left(busy)) == (0, 2, 2)
+        last = store.audit.list(old)[-1]
+        assert (last.action, last.by) == (CLEAN, "slot-0")
 
 
 def test_only_names_that_a_run_gives_are_removed(home):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from headgate.plan.steps import RecordOffsets, StartPipeline, StopPipeline
+from headgate.plan.steps import RaisePartitions, RecordOffsets, StartPipeline, StopPipeline
+from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
+from headgate.plan.steps.process import AskPerson
+from headgate.plan.steps.prove_version import start_version
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.where_it_stands import where_it_stands
 
@@ -59,6 +64,20 @@ def test_only_the_ways_that_are_open_are_named():
     assert "undo" not in stands(RunState.FAILED, states, undo=False)
 
 
+def test_no_way_back_is_offered_from_a_step_that_has_none():
+    topics = {"in": {"id": "i", "partitions": 2}}
+    steps = (STEPS[0], RaisePartitions(topics=topics, to=4), STEPS[2])
+    ways = {"can_undo": True, "can_resume": True}
+    told = where_it_stands(row(RunState.FAILED), steps, ["done", "done", "failed"], **ways)
+    assert told[-2:] == (
+        "Go on with `headgate resume r1`.",
+        "There is no way back from step 2 (give in (it has 2) 4 partitions).",
+    )
+    # Whether it did something is for the undo itself to find out.
+    told = where_it_stands(row(RunState.FAILED), steps, ["done", "failed", "skipped"], **ways)
+    assert "or back with `headgate undo r1`" in told[-1]
+
+
 def test_a_run_that_is_asked_to_stop_says_where_it_will():
     told = stands(RunState.RUNNING, ["done", "running", "waiting"], cancel=True)
     assert "Step 2 is under way (record" in told
@@ -68,3 +87,38 @@ def test_a_run_that_is_asked_to_stop_says_where_it_will():
 
 def test_a_run_that_is_done_needs_no_word():
     assert stands(RunState.DONE, ["done"] * 3) == ""
+
+
+PAUSE = PauseProcessing(pipeline="q", command="pause", resume="resume", group="g")
+ASK = AskPerson(pipeline="q", request="start q", stop=None, has_status=False, waits=False)
+
+
+@pytest.mark.parametrize(
+    ("step", "state", "said"),
+    [
+        (PAUSE, "done", "q is paused: its processes are up."),
+        (PAUSE, "failed", "q may be paused or not."),
+        (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
+        (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
+        (STOP, "failed", "q may be stopped or not."),
+        (ASK, "done", "its start is left to you."),
+        (replace(ASK, waits=True), "done", ""),
+        (start_version(STOP), "failed", "q was stopped, and its start was begun"),
+    ],
+)
+def test_every_step_that_stops_or_starts_is_known(step, state, said):
+    steps, states = (step, RecordOffsets(group="g")), [state, "skipped"]
+    ways = {"can_undo": True, "can_resume": True}
+    told = where_it_stands(row(RunState.CANCELLED), steps, states, **ways)
+    about = [sentence for sentence in told if sentence.startswith("q ")]
+    assert said in " ".join(about) and bool(about) is bool(said)
+
+
+def test_a_fence_that_is_up_is_named_also_where_the_run_is_done():
+    fenced = replace(STOP, fence="suspend", unfence="resume it")
+    ways = {"can_undo": False, "can_resume": False}
+    (told,) = where_it_stands(row(RunState.DONE), STEPS, ["done"] * 3, fenced=fenced, **ways)
+    assert told == (
+        "The fence of q is up (`suspend`): no orchestrator starts it until by hand `resume it`"
+        " takes it off."
+    )

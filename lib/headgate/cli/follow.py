@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import getpass
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import Any
 
 import click
@@ -16,16 +19,16 @@ import click
 from headgate.cli.count_lines import CountLines
 from headgate.cli.options import emit_json, progress_console
 from headgate.errors import StepError
-from headgate.plan.plan import Plan
+from headgate.plan.plan import Plan, load_plan
 from headgate.store import Store, open_store
 from headgate.store.runs import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail, run_detail
-from headgate.views.impact_words import impact_lines
+from headgate.usecases.list_runs import RunDetail, run_detail, step_views
+from headgate.usecases.run_records import step_records
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.05
 _IDLE_EXIT_SECONDS = 5
 _WORKER_SECONDS = 15.0
 _MOST_WORKERS = 3
@@ -41,28 +44,52 @@ def who() -> str:
 
 def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
     """See the run to its end, print it, and return the exit code; Ctrl-C leaves it running."""
-    with closing(open_store(context.store_url)) as store:
-        watch = _Watch(context, store, run)
-        watch.see_to_a_worker()
-        if not detach:
-            try:
-                watch.until_the_end()
-            except KeyboardInterrupt:
-                progress_console().print(
-                    f"\nDetached: run {run} goes on; see `headgate runs {run}`"
-                )
-        found = run_detail(store, run)
+    with _ctrl_c() as asked:
+        found = _see(context, run, to_the_end=not detach, asked=asked)
+    if asked.is_set() and found.row.state.is_active:
+        progress_console().print(f"\nDetached: run {run} goes on; see `headgate runs {run}`")
     show(found, output=output)
     return EXIT.get(found.row.state, 0)
 
 
 def until_ended(context: Context, run: str) -> RunDetail:
     """See the run to its end and return it."""
+    return _see(context, run, to_the_end=True, asked=threading.Event())
+
+
+def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event) -> RunDetail:
     with closing(open_store(context.store_url)) as store:
         watch = _Watch(context, store, run)
         watch.see_to_a_worker()
-        watch.until_the_end()
+        if to_the_end:
+            watch.until_the_end(asked)
         return run_detail(store, run)
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C sets; a second one interrupts at once.
+
+    The exception that Python raises instead is lost where it meets a library's clean-up. Who was
+    started with Ctrl-C switched off, as by `nohup ... &`, stays so.
+    """
+    asked = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before is signal.SIG_IGN:
+        yield asked
+        return
+
+    def ask(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Watch:
@@ -75,6 +102,7 @@ class _Watch:
         self._console = progress_console()
         self._shown: dict[int, str] = {}
         self._notes = 0
+        self._newest: tuple[object, ...] = ()
         self._looked = time.monotonic()
         self._counts = CountLines(self._console)
         self._started: list[float] = []
@@ -92,33 +120,44 @@ class _Watch:
         self._started.append(time.monotonic())
         start_worker(self._context)
 
-    def until_the_end(self) -> None:
-        """Return when the run has ended; a terminal is left as it was, also after Ctrl-C."""
+    def until_the_end(self, asked: threading.Event) -> None:
+        """Return when the run has ended or `asked` is set; a terminal is left as it was."""
         try:
-            while self._look().row.state.is_active:
-                time.sleep(_POLL_SECONDS)
+            while self._look().is_active and not asked.wait(_POLL_SECONDS):
+                pass
         finally:
             self._counts.end()
 
-    def _look(self) -> RunDetail:
+    def _look(self) -> RunState:
         if time.monotonic() - self._looked > 1:
             self._looked = time.monotonic()
             self.see_to_a_worker()
-        detail = run_detail(self._store, self._run)
-        self._tell(detail)
-        return detail
+        state = self._store.runs.state(self._run)
+        newest = (state, *self._store.journal.newest(self._run))
+        if newest != self._newest:
+            self._newest = newest
+            self._tell(ended=not state.is_active)
+        self._counts.show(self._store.progress.of(self._run))
+        return state
 
-    def _tell(self, detail: RunDetail) -> None:
-        for number, step in enumerate(detail.steps):
+    def _tell(self, *, ended: bool) -> None:
+        records = step_records(self._store.journal.entries(self._run))
+        for number, step in enumerate(step_views(self._plan, records, ended=ended)):
             if step.state not in ("waiting", "skipped", self._shown.get(number)):
                 self._shown[number] = step.state
                 self._console.print(
                     f"{step.state:>8}  {step.describe}", markup=False, soft_wrap=True
                 )
-        for note in detail.progress[self._notes :]:
+        notes = self._store.journal.notes(self._run)
+        for note in notes[self._notes :]:
             self._console.print(f"          {note.message}", markup=False, soft_wrap=True)
-        self._notes = len(detail.progress)
-        self._counts.show(detail.counts)
+        self._notes = len(notes)
+
+    @cached_property
+    def _plan(self) -> Plan:
+        """The run's plan, which stays as it is: reading a long one takes a while."""
+        row = self._store.runs.get(self._run)
+        return load_plan(row.plan, source=f"run {self._run}")
 
 
 def start_worker(context: Context) -> None:
@@ -174,26 +213,3 @@ def refused_json(plan: Plan, reason: str) -> Mapping[str, Any]:
         for s in plan.steps
     ]
     return {"run": "", "state": "refused", "steps": steps, "error": reason}
-
-
-def show_plan(plan: Plan, *, output: str) -> None:
-    """Print a plan as the contract's JSON, or as text."""
-    if output == "json":
-        emit_json(plan.document())
-        return
-    click.echo(f"{plan.scenario} {plan.pipeline or ''} ({plan.id})")
-    for step in plan.steps:
-        click.echo(f"  {step.symbol} {step.describe()}")
-        for move in step.details().get("offsets", ()):
-            where = f"{move['topic']}[{move['partition']}]"
-            click.echo(f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}")
-    for name, sentence in impact_lines(plan):
-        click.echo(f"{name}: {sentence}.")
-    for risk in plan.risks:
-        click.echo(f"Risk: {risk}.")
-    for refusal in plan.refusals:
-        click.echo(f"Refused: {refusal}.")
-
-
-def _offset(offset: int | None) -> str:
-    return "none" if offset is None else str(offset)

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import show_plan
 from headgate.cli.options import current_context, format_option
 from headgate.cli.scenarios import Scenarios
+from headgate.cli.show_plan import show_plan
 from headgate.errors import HeadgateError
 from headgate.plan.plan import Plan, dump_plan
 from headgate.usecases.context import Context

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import show_plan, who
+from headgate.cli.follow import who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.scenarios import Scenarios
+from headgate.cli.show_plan import show_plan
 from headgate.usecases.ask_for_run import ask_for_plan
 from headgate.usecases.plan_costs import with_costs
 from headgate.usecases.plan_scenario import plan_scenario

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import show_plan
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.show_plan import show_plan
 from headgate.store.requests import RequestRow
 from headgate.usecases.list_requests import RequestDetail, list_requests, read_request
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import follow, refused_json, show_plan, who
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.show_plan import show_plan
 from headgate.errors import RefusedError
 from headgate.plan.plan import Plan
-from headgate.usecases.apply_plan import apply_plan
 from headgate.usecases.context import Context
 from headgate.usecases.plan_reset import plan_reset
 
@@ -62,6 +61,11 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     metavar="end|leave",
     help="Where a partition has no record at or after the time: its end, or as it is.",
 )
+@click.option(
+    "--past-retention",
+    is_flag=True,
+    help="Begin with what is left where retention may have taken records of that time.",
+)
 @click.option("--force", is_flag=True, help="Remove members that killed processes left behind.")
 @click.option(
     "--local-state-cleared",
@@ -102,6 +106,10 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _execute(context: Context, plan: Plan, *, output: str, detach: bool) -> int:
+    # Imported here: a preview runs nothing, and does not wait for the store.
+    from headgate.cli.follow import follow, refused_json, who
+    from headgate.usecases.apply_plan import apply_plan
+
     try:
         run = apply_plan(context, plan, by=who())
     except RefusedError as error:

@@ -12,9 +12,12 @@ from headgate.cli.follow import as_json, show, until_ended, who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.store.progress import StepProgress
 from headgate.store.runs import RunRow
-from headgate.usecases.clean_runs import Cleaned, clean_runs
+from headgate.usecases.clean_places import Cleaned
+from headgate.usecases.clean_runs import clean_runs
+from headgate.usecases.context import Context
 from headgate.usecases.list_paused import read_paused
-from headgate.usecases.list_runs import RunDetail, list_runs, read_run
+from headgate.usecases.list_runs import RunDetail, kept_until, list_runs, read_run
+from headgate.views.numbers import size
 from headgate.views.progress_words import count_words
 
 
@@ -44,16 +47,18 @@ def command(run: str | None, follow: bool, clean: bool, dry_run: bool, output: s
     if run is not None and follow:
         detail = until_ended(context, run)
         last = follow_catch_up(context, detail)
-        _show_one(detail, output, caught_up=asdict(last) if last else None)
+        _show_one(detail, output, context=context, caught_up=asdict(last) if last else None)
     elif run is not None:
-        _show_one(read_run(context, run), output)
+        _show_one(read_run(context, run), output, context=context)
     elif output == "json":
         paused = [asdict(p) for p in read_paused(context).values()]
         emit_json({"runs": [_row_json(row) for row in list_runs(context)], "paused": paused})
     else:
         for row in list_runs(context):
             undo = f" (undo of {row.undo_of})" if row.undo_of else ""
-            click.echo(f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline or ''}{undo}")
+            asked = f"{row.created_at[:16].replace('T', ' ')} by {row.created_by}"
+            what = f"{row.scenario} {row.pipeline or ''}{undo}"
+            click.echo(f"{row.id}  {row.state:<9} {what}, {asked}")
         for name, paused_now in read_paused(context).items():
             click.echo(f"{name} is {paused_now.words}")
     return 0
@@ -64,16 +69,26 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
         emit_json({"removed": [asdict(c) for c in cleaned], "dry_run": dry})
         return
     for found in cleaned:
-        click.echo(f"{found.run}  {found.bytes >> 20} MiB  {found.path}")
+        click.echo(f"{found.run}  {size(found.bytes)}  {found.path}")
     word = "would be removed" if dry else "removed"
-    click.echo(f"{len(cleaned)} folder(s) {word}, {sum(c.bytes for c in cleaned) >> 20} MiB")
+    click.echo(f"{len(cleaned)} folder(s) {word}, {size(sum(c.bytes for c in cleaned))}")
 
 
-def _show_one(detail: RunDetail, output: str, *, caught_up: dict[str, Any] | None = None) -> None:
+def _show_one(
+    detail: RunDetail,
+    output: str,
+    *,
+    context: Context,
+    caught_up: dict[str, Any] | None = None,
+) -> None:
+    until = kept_until(context, detail.row) if detail.can_undo else None
     if output == "json":
-        emit_json({**_detail_json(detail), "catch_up": caught_up})
+        kept = until.isoformat() if until else None
+        emit_json({**_detail_json(detail), "kept_until": kept, "catch_up": caught_up})
         return
     show(detail, output=output)
+    if until is not None:
+        click.echo(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
     if detail.waits_for is not None:
         asked = detail.waits_for
         click.echo(f"Waits since {asked.asked_at} for a person: {asked.request}.")

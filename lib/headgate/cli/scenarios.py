@@ -11,6 +11,7 @@ from headgate.cli.group import config_option
 from headgate.errors import ScenarioError
 from headgate.plan.build import PLANNED, SCENARIOS
 from headgate.plan.scenario import Kind, Option, Scenario
+from headgate.plan.words import instead
 
 Run = Callable[..., int]
 
@@ -41,7 +42,10 @@ class Scenarios(click.Group):
                 f"{cmd_name} is not built in this release; there is {', '.join(SCENARIOS)}"
             )
         scenario = SCENARIOS.get(cmd_name)
-        return None if scenario is None else self._command(scenario)
+        if scenario is None:
+            meant = instead(cmd_name, SCENARIOS)
+            raise ScenarioError(f"there is no scenario {cmd_name}{meant}")
+        return self._command(scenario)
 
     def _command(self, scenario: Scenario) -> click.Command:
         names = {option.name.replace("-", "_") for option in scenario.options}

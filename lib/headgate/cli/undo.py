@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow, refused_json, show_plan, who
+from headgate.cli.follow import follow, refused_json, who
 from headgate.cli.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.show_plan import show_plan
 from headgate.errors import RefusedError
 from headgate.usecases.undo_run import plan_undo, undo_run
 

@@ -28,6 +28,8 @@ _AT_EXIT = 2.0
 _AT_CLOSE = 6.0
 # Spark tells of an end after `stop()` has returned, on a busy driver seconds later.
 _ENDS = 10.0
+# The same for a client's program that ends: a server that is gone must not keep it for longer.
+_ENDS_AT_EXIT = 5.0
 _REGISTERING = 20.0
 _open: dict[tuple[str, str], Watch] = {}
 _lock = threading.Lock()
@@ -61,6 +63,21 @@ class Watch:
             off = "the listener could not be taken off"
             self._within(seconds / 2, off, session.remove, self._listener)
         self._end("the watch was closed", seconds / 2)
+
+    def _part(self, seconds: float) -> None:
+        """Write what is left, as the program ends.
+
+        A classic session is not asked any more: its JVM may be gone already. The server of a
+        Connect session tells the end of a query that was stopped later than `stop()` returns.
+        """
+        session = self._session
+        if session is None or session.is_classic:
+            self._end("the driver's program ended", seconds, over=session is not None)
+            return
+        if self._running:
+            what = "the ends could not be awaited"
+            self._tried(what, self._within, _ENDS_AT_EXIT, what, self._await_ends, session)
+        self._end("the client's program ended", seconds)
 
     def _await_ends(self, session: Session) -> None:
         deadline = time.monotonic() + _ENDS
@@ -252,10 +269,8 @@ def _reason(error: BaseException) -> str:
 
 @atexit.register
 def _at_exit() -> None:
-    """Write what is left. The session is not asked any more: its JVM may be gone already."""
+    """Write what is left of every watch."""
     with _lock:
         watches = list(_open.values())
     for each in watches:
-        is_classic = each._session is not None and each._session.is_classic
-        why = "the driver's program ended" if is_classic else "the client's program ended"
-        each._end(why, _AT_EXIT / len(watches), over=is_classic)
+        each._part(_AT_EXIT / len(watches))

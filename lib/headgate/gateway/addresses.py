@@ -14,6 +14,11 @@ def is_uri(location: str) -> bool:
     return bool(_URI.match(location)) or location.startswith("file:/")
 
 
+def is_remote(location: str) -> bool:
+    """Whether a location is on another file system than this machine's."""
+    return is_uri(location) and not location.lower().startswith("file:")
+
+
 def is_web(location: str) -> bool:
     """Whether a location is an address of the web: a UI's, or a History Server's."""
     return bool(_WEB.match(location))

@@ -72,10 +72,10 @@ def start_broker(
 
 
 @contextmanager
-def running_broker(folder: Path) -> Iterator[str]:
+def running_broker(folder: Path, *, settings: Mapping[str, str] = NONE) -> Iterator[str]:
     """Run a broker for the time of a `with` block; yields its `host:port`."""
     with Supervisor() as supervisor:
-        yield start_broker(supervisor, folder)
+        yield start_broker(supervisor, folder, settings=settings)
 
 
 def wait_until_it_answers(

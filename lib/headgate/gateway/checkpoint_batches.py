@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from headgate.errors import EvidenceError
 from headgate.gateway.checkpoints import kafka_topics
@@ -14,15 +14,32 @@ from headgate.parse.spark.commit_log import CommitLog, read_commit
 from headgate.parse.spark.offset_log import OffsetLog, read_offsets
 
 LOGS = ("offsets", "commits")
+Found = TypeVar("Found")
 
 
 def read_batches(folder: Path) -> tuple[LoggedBatch, ...]:
     """Return the batches that are planned and done, oldest first.
 
-    EvidenceError names a file of either log that can't be read to its end.
+    A running query removes its oldest batches meanwhile: those are left out. EvidenceError names a
+    file of either log that can't be read to its end.
     """
     done = set(logged(folder, "commits"))
-    return tuple(_batch(folder, n) for n in logged(folder, "offsets") if n in done)
+    planned = (n for n in logged(folder, "offsets") if n in done)
+    return tuple(batch for _, batch in _there(planned, lambda n: _batch(folder, n)))
+
+
+def commits(folder: Path) -> Iterator[tuple[int, CommitLog]]:
+    """Yield the batches of the log of commits with what it says, as `read_batches` does."""
+    return _there(logged(folder, "commits"), lambda n: commit_of(folder, n))
+
+
+def _there(numbers: Iterable[int], read: Callable[[int], Found]) -> Iterator[tuple[int, Found]]:
+    for number in numbers:
+        try:
+            yield number, read(number)
+        except EvidenceError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
 
 
 def logged(folder: Path, log: str) -> list[int]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from headgate.errors import EvidenceError, RefusedError, StepError, UnreachableError
+from headgate.gateway.addresses import is_uri
 from headgate.gateway.evidence_files import Place, entries
 from headgate.gateway.local_files import LocalFiles
 
@@ -86,13 +87,15 @@ def point_to_itself(copy: Path) -> None:
 def point_to(copy: Path, place: str) -> None:
     """Let the state's metadata in a copy name schema files below `place`, where it will stand.
 
-    A file that names them there already stays as it is, byte for byte.
+    `place` is a folder of this machine or the address of a remote one. A file that names them there
+    already stays as it is, byte for byte.
     """
+    address = place if is_uri(place) else f"file:{place}"
     for file in copy.glob("state/*/_metadata/**/*"):
         if not file.is_file() or file.name.startswith("."):
             continue
         text = file.read_bytes()
-        own = _SCHEMA_FILE.sub(lambda found: f'"file:{place}{found[1].decode()}'.encode(), text)
+        own = _SCHEMA_FILE.sub(lambda found: f'"{address}{found[1].decode()}'.encode(), text)
         if own != text:
             file.write_bytes(own)
             # Its checksum is no longer the file's; without one none is checked.

@@ -90,6 +90,11 @@ def make_repaired(source: Path, target: Path, edits: Iterable[Edit]) -> None:
     stays as it is. StepError where the disk is full.
     """
     checkpoints.copy_tree(source, target)
+    edit_files(target, edits)
+
+
+def edit_files(target: Path, edits: Iterable[Edit]) -> None:
+    """Make the edits in a copy of a checkpoint; each puts a new file in place of the old name."""
     for edit in edits:
         file = target / edit.path
         if not file.resolve().is_relative_to(target.resolve()):

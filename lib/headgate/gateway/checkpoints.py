@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
 from headgate.gateway import checkpoint_times as times
-from headgate.plan.world import Checkpoint
+from headgate.plan.ports.checkpoints import Checkpoint
 
 _LAST_BATCHES = 6
 _BLOCK = 1 << 20
@@ -25,8 +25,8 @@ def local_path(location: str) -> Path:
     parts = urlsplit(location)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise RefusedError(
-            f"{location} is on a remote file system, where a checkpoint can't be moved aside in"
-            " one step: this release resets only checkpoints on a local one"
+            f"{location} is on a remote file system, where nothing is moved aside in one step: this"
+            " needs a checkpoint that is a folder of this machine"
         )
     path = unquote(parts.path) if parts.scheme else location
     return Path(path).resolve()
@@ -136,24 +136,25 @@ def _fixed(folder: Path) -> str | None:
 def tree_hash(path: Path, *, whole: bool = True) -> str | None:
     """Return SHA-256 over the names, kinds and bytes of all below `path`, None without a folder.
 
-    Rights and times are not in it: a query does not read them. Without `whole` a file above 64 KiB
-    is told by its size and its time of writing, to the millisecond, instead of its bytes: then
-    10 GB of state take a moment, and small trees have the same hash either way. RefusedError where
-    something can't be read, such as a file that a running query removes meanwhile.
+    Rights and times are not in it. Without `whole` a file of a store's data (`is_state_data`) above
+    64 KiB is told by its size and its time of writing, to the millisecond: nothing writes into it
+    again, and a snapshot has the same one by a link. RefusedError where something can't be read.
     """
     try:
-        return _tree_hash(path, _BYTES if whole else _SMALL) if path.is_dir() else None
+        return _tree_hash(path, whole) if path.is_dir() else None
     except OSError as error:
         raise RefusedError(f"{error.filename or path} can't be read: {error.strerror}") from error
 
 
-def _tree_hash(path: Path, most: float) -> str:
-    whole = hashlib.sha256()
+def _tree_hash(path: Path, whole: bool) -> str:
+    digest = hashlib.sha256()
     for entry in _entries(path):
-        name = os.fsencode(entry.relative_to(path))
-        whole.update(b"%d:%s" % (len(name), name))
-        whole.update(_content(entry, most))
-    return whole.hexdigest()
+        relative = entry.relative_to(path)
+        name = os.fsencode(relative)
+        digest.update(b"%d:%s" % (len(name), name))
+        is_quick = not whole and is_state_data(relative)
+        digest.update(_content(entry, _SMALL if is_quick else _BYTES))
+    return digest.hexdigest()
 
 
 def _entries(path: Path) -> list[Path]:

@@ -73,7 +73,7 @@ def find(location: str, settings: Settings | None = None) -> Place | None:
     """
     if not is_uri(location) and ("\0" in location or not location):
         return None
-    with _errors(location):
+    with explained_errors(location):
         files, path = _opened(location, settings or {})
         is_folder = files.is_folder(path)
         if is_folder is None:
@@ -95,7 +95,7 @@ def _opened(location: str, settings: Settings) -> tuple[Files, str]:
 
 
 @contextmanager
-def _errors(location: str) -> Iterator[None]:
+def explained_errors(location: str) -> Iterator[None]:
     """Turn what file systems raise into ours: a wrong address, or one that does not answer."""
     shown = without_secret(location)
     try:
@@ -127,13 +127,13 @@ def names(place: Place, relative: str) -> list[str]:
 
 def _listed(place: Place, relative: str) -> list[tuple[str, bool]]:
     path = f"{place.path.rstrip('/')}/{relative}".rstrip("/") or "/"
-    with _errors(f"{place.name}/{relative}" if relative else place.name):
+    with explained_errors(f"{place.name}/{relative}" if relative else place.name):
         return sorted(place.files.listed(path))
 
 
 def read(place: Place, most: int = LARGEST) -> bytes:
     """Return a file's bytes; EvidenceError where it is larger than `most`."""
-    with _errors(place.name), place.files.opened(place.path) as stream:
+    with explained_errors(place.name), place.files.opened(place.path) as stream:
         data: bytes = stream.read(most + 1) or b""
     if len(data) > most:
         raise EvidenceError(f"{place.name} is larger than {most >> 20} MiB")
@@ -144,7 +144,7 @@ def modified(folder: Place, relative: str) -> int | None:
     """Return when a file below a folder was written last (ms since 1970), None if not told."""
     place = folder.below(relative)
     try:
-        with _errors(place.name):
+        with explained_errors(place.name):
             return place.files.modified(place.path)
     except (EvidenceError, UnreachableError):
         return None
@@ -152,7 +152,7 @@ def modified(folder: Place, relative: str) -> int | None:
 
 def opened(place: Place) -> BinaryIO:
     """Open a file to read it piece by piece; errors as of `read`, also while it is read."""
-    with _errors(place.name):
+    with explained_errors(place.name):
         return place.files.opened(place.path)
 
 

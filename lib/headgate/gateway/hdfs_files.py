@@ -15,28 +15,35 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import urlsplit
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import GatewayParameters, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.gateway.deadline import within
+from headgate.gateway.java_gateway import OwnGateway
 from headgate.gateway.remote_open import Wanted
 from headgate.gateway.remote_reasons import explained
 from headgate.gateway.remote_stream import RemoteStream
+from headgate.gateway.stored import Stored
 
 T = TypeVar("T")
 _JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 _ENTRY = re.compile(r"\{path=(?P<path>.*?); isDirectory=(?P<folder>true|false);", re.DOTALL)
+_FACTS = re.compile(
+    r"\{path=(?P<path>.*?); isDirectory=(?P<folder>true|false);(?: length=(?P<size>\d+);"
+    r" replication=\d+; blocksize=\d+;)? modification_time=(?P<at>\d+);",
+    re.DOTALL,
+)
 _START = 30.0
 _KEPT_LINES = 20
 _GONE = "java.io.FileNotFoundException"
 _lock = threading.Lock()
-_gateways: dict[str, JavaGateway] = {}
+_gateways: dict[str, OwnGateway] = {}
 
 
 class HdfsFiles:
     """One HDFS; errors become OSError, PermissionError or ValueError."""
 
-    def __init__(self, system: Any, gateway: JavaGateway, seconds: float) -> None:
+    def __init__(self, system: Any, gateway: OwnGateway, seconds: float) -> None:
         self._system, self._gateway, self._seconds = system, gateway, seconds
 
     def is_folder(self, path: str) -> bool | None:
@@ -52,6 +59,19 @@ class HdfsFiles:
         text = self._asked(lambda: self._text(self._system.listStatus(self._path(path))))
         found = _ENTRY.finditer(text or "")
         return [(m["path"].rpartition("/")[2], m["folder"] == "true") for m in found]
+
+    def stored(self, path: str, *, whole: bool = True) -> dict[str, Stored]:
+        """Return every file below a folder by its path in there; only its own without `whole`."""
+        text = self._asked(lambda: self._text(self._system.listStatus(self._path(path))))
+        found: dict[str, Stored] = {}
+        for m in _FACTS.finditer(text or ""):
+            name = m["path"].rpartition("/")[2]
+            if m["folder"] == "false":
+                found[name] = Stored(int(m["size"]), int(m["at"]))
+            elif whole:
+                inner = self.stored(f"{path.rstrip('/')}/{name}")
+                found |= {f"{name}/{relative}": one for relative, one in inner.items()}
+        return found
 
     def opened(self, path: str) -> BinaryIO:
         """Open a file for reading."""
@@ -89,8 +109,8 @@ class HdfsFiles:
         out[0] = one
         return out
 
-    def _asked(self, work: Callable[[], T]) -> T | None:
-        return _asked(work, self._seconds)
+    def _asked(self, work: Callable[[], T], times: float = 1) -> T | None:
+        return _asked(work, self._seconds * times)
 
 
 def open_hdfs(
@@ -133,18 +153,31 @@ def _asked(work: Callable[[], T], seconds: float) -> T | None:
     """Return what Java answers, None where nothing is there."""
     try:
         return within(seconds, work)
-    except Py4JJavaError as error:
-        thrown = error.java_exception
+    except (Py4JNetworkError, Py4JError) as error:
+        thrown = _thrown(error)
+        if thrown is None:
+            raise OSError(f"Hadoop's client ended: {error}") from None
         kind = thrown.getClass().getName()
         if kind == _GONE:
             return None
         said = str(thrown.getMessage() or "").partition("\n")[0]
         raise explained(OSError(f"{kind.rpartition('.')[2]}: {said}"), "hdfs") from None
-    except (Py4JNetworkError, Py4JError) as error:
-        raise OSError(f"Hadoop's client ended: {error}") from None
 
 
-def _gateway(config_dir: str) -> JavaGateway:
+def _thrown(error: BaseException | None) -> Any:
+    """Return what Java threw, None where it threw nothing.
+
+    In a process with a Spark session PySpark takes every exception of py4j for its own Java's, and
+    fails at it: then it is behind what it raised instead.
+    """
+    while error is not None:
+        if isinstance(error, Py4JJavaError):
+            return error.java_exception
+        error = error.__context__
+    return None
+
+
+def _gateway(config_dir: str) -> OwnGateway:
     """Return the Java of this process for one configuration, started where it is not there."""
     with _lock:
         if config_dir not in _gateways:
@@ -152,7 +185,7 @@ def _gateway(config_dir: str) -> JavaGateway:
         return _gateways[config_dir]
 
 
-def _launched(config_dir: str) -> JavaGateway:
+def _launched(config_dir: str) -> OwnGateway:
     import pyspark
 
     jars = Path(pyspark.__file__).parent / "jars"
@@ -173,4 +206,4 @@ def _launched(config_dir: str) -> JavaGateway:
         )
     except (OSError, ValueError, Py4JError) as error:
         raise OSError(f"Java could not be started: {error}; install Java 17+") from None
-    return JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+    return OwnGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))

@@ -18,7 +18,7 @@ from headgate.gateway.web import LOOPBACK, why
 from headgate.model.calls import HttpCall, Reading, Request
 from headgate.parse.json_path import words_at
 from headgate.parse.spark.secrets import MASK, mask_text
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 
 _FIELD = re.compile(r"\$\{(?P<variable>[^}]+)\}|\{(?P<blank>found|answer)\}")
 _LARGEST = 16 << 20

@@ -7,12 +7,13 @@ whose advertised address is wrong, becomes one sentence within ten seconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient
 
 from headgate.errors import ConfigError, HeadgateError
 from headgate.gateway import kafka_groups, kafka_topics
@@ -21,6 +22,7 @@ from headgate.gateway.kafka_errors import (
     SILENT,
     Deadline,
     advertised,
+    gather,
     is_final,
     kafka_error,
     translate,
@@ -28,7 +30,7 @@ from headgate.gateway.kafka_errors import (
 )
 from headgate.gateway.kafka_java import JavaAdmin
 from headgate.gateway.kafka_topics import Offsets, TopicPart, Warnings
-from headgate.model.cluster import Cluster, Group, Topic
+from headgate.model.cluster import Cluster, Group, GroupType, Topic
 from headgate.model.streams import looks_internal
 
 TIMEOUT = 9.0
@@ -77,7 +79,12 @@ class Kafka:
 
     def cluster_id(self) -> str:
         """Return the cluster's id, the same for all its life."""
-        return str(self._metadata(self.deadline()).cluster_id)
+        deadline = self.deadline()
+        asked = self.admin.describe_cluster(request_timeout=deadline.left)
+        done, failed = self._heard({"cluster": asked}, deadline)
+        for failure in failed.values():
+            raise translate(failure, self.bootstrap, self._hint)
+        return str(done["cluster"].cluster_id)
 
     def snapshot(self) -> Cluster:
         """Read topics, groups and offsets; what could not be read stands in `warnings`."""
@@ -105,13 +112,17 @@ class Kafka:
 
     def topics(self, names: Iterable[str]) -> dict[str, Topic]:
         """Return those of the topics that exist, by name, with offsets and settings."""
-        deadline, wanted = self.deadline(), set(names)
-        found = {n: t for n, t in self._metadata(deadline).topics.items() if n in wanted}
-        warnings = Warnings()
-        topics = kafka_topics.read_topics(self.admin, found, deadline, warnings)
+        deadline, warnings = self.deadline(), Warnings()
+        found = self._described(names, deadline)
+        topics = kafka_topics.read_described(self.admin, found, deadline, warnings)
         if warnings.silent:
             raise unreachable(self.bootstrap, self._hint)
         return topics
+
+    def identities(self, names: Iterable[str]) -> dict[str, tuple[str, int]]:
+        """Return id and number of partitions of those of the topics that exist."""
+        found = self._described(names, self.deadline())
+        return {n: (str(d.topic_id), len(d.partitions)) for n, d in found.items()}
 
     def begin_end(
         self, parts: Iterable[TopicPart]
@@ -126,8 +137,7 @@ class Kafka:
 
         None where there is no such record, or no such partition.
         """
-        specs = {part: OffsetSpec.for_timestamp(ms) for part, ms in times.items()}
-        found, errors = kafka_topics.list_offsets(self.admin, specs, self.deadline())
+        found, errors = kafka_topics.list_offsets(self.admin, times, self.deadline())
         self._raise_unless_missing(errors)
         return {part: found.get(part) for part in times}
 
@@ -137,15 +147,16 @@ class Kafka:
         Raises RefusedError where the group may not be seen.
         """
         deadline = self.deadline()
-        try:
-            listing = kafka_groups.list_all(self.admin, deadline, Warnings())
-        except KafkaException as error:
-            raise translate(kafka_error(error), self.bootstrap, self._hint) from None
-        warnings = Warnings()
-        groups = kafka_groups.read_groups(self.admin, [group_id], listing, deadline, warnings)
+        listing = self._listing(deadline)
+        groups, warnings = kafka_groups.read_group(self.admin, group_id, listing, deadline)
         for failure in warnings.errors:
             raise translate(failure, self.bootstrap, self._hint)
         return self._completed(groups, Warnings())[group_id]
+
+    def group_type(self, group_id: str) -> GroupType:
+        """Return the group's type; of classic and consumer groups without asking for more."""
+        listed = self._listing(self.deadline()).type_of(group_id)
+        return self.describe_group(group_id).type if listed is GroupType.UNKNOWN else listed
 
     def groups(self) -> tuple[Group, ...]:
         """Return every group with members and offsets; UnreachableError where one is not told."""
@@ -183,6 +194,29 @@ class Kafka:
                 break
         raise translate(failure, self.bootstrap, self._hint)
 
+    def _described(self, names: Iterable[str], deadline: Deadline) -> dict[str, Any]:
+        """Return the descriptions of those of the topics that exist."""
+        asked = kafka_topics.describe(self.admin, names, deadline)
+        found, errors = self._heard(asked, deadline)
+        self._raise_unless_missing(errors)
+        return found
+
+    def _heard(
+        self, asked: Mapping[str, Future[Any]], deadline: Deadline
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return results and errors; a refused connection is told soon."""
+        _, silent = wait(asked.values(), timeout=min(deadline.left, FIRST_ANSWERS[0]))
+        self.admin.poll(0)
+        if silent and is_final(self._hint):
+            raise unreachable(self.bootstrap, self._hint)
+        return gather(asked, deadline)
+
+    def _listing(self, deadline: Deadline) -> kafka_groups.Listing:
+        try:
+            return kafka_groups.list_all(self.admin, deadline, Warnings())
+        except KafkaException as error:
+            raise translate(kafka_error(error), self.bootstrap, self._hint) from None
+
     def _groups(self, deadline: Deadline, warnings: Warnings) -> dict[str, Group]:
         try:
             listing = kafka_groups.list_all(self.admin, deadline, warnings)
@@ -198,10 +232,7 @@ class Kafka:
         if not unknown:
             return groups
         told = self._told(unknown, warnings)
-        return {
-            i: replace(told[i], offsets=told[i].offsets or g.offsets) if i in told else g
-            for i, g in groups.items()
-        }
+        return {i: _as_told(g, told[i]) if i in told else g for i, g in groups.items()}
 
     def _sized(self, topics: dict[str, Topic], warnings: Warnings) -> dict[str, Topic]:
         """Add the sizes on disk of topics that look like internal ones of Kafka Streams."""
@@ -241,6 +272,15 @@ class Kafka:
         for error in errors.values():
             if error.code() not in MISSING:
                 raise translate(error, self.bootstrap, self._hint)
+
+
+def _as_told(group: Group, told: Group) -> Group:
+    """Return what the Java client told, with the transactions that only librdkafka tells."""
+    waiting = {(o.topic, o.partition): o for o in group.offsets if o.pending}
+    known = {(o.topic, o.partition): o for o in told.offsets}
+    pending = {part: replace(known.get(part, o), pending=True) for part, o in waiting.items()}
+    offsets = sorted({**known, **pending}.items())
+    return replace(told, offsets=tuple(offset for _, offset in offsets))
 
 
 def _any_offset(topics: Mapping[str, Topic]) -> bool:

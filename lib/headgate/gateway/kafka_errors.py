@@ -35,6 +35,8 @@ MISSING = {
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._NOENT,
     KafkaError.GROUP_ID_NOT_FOUND,
+    # A name that no topic can have.
+    KafkaError.TOPIC_EXCEPTION,
 }
 LEADERLESS = {
     KafkaError._NOENT,
@@ -48,6 +50,11 @@ TRANSIENT = {
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
 }
+
+# What a request to a group's coordinator is given, in seconds: more than anybody waits for it.
+# Where its own time runs out before the coordinator was found, librdkafka 2.16 aborts the whole
+# process when it is found afterwards (its issue 4605) [run: a broker that stands still].
+COORDINATOR_TIME = 60.0
 
 
 class Deadline:

@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import time
 import warnings as python_warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headgate.gateway.kafka_errors import TRANSIENT, Deadline, gather
+from headgate.gateway.kafka_errors import (
+    COORDINATOR_TIME,
+    TRANSIENT,
+    Deadline,
+    gather,
+    kafka_error,
+)
 from headgate.gateway.kafka_topics import Warnings
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 
@@ -38,24 +44,51 @@ class Listing:
         """Every group that exists and may be seen, sorted."""
         return sorted({*self.named, *self.typed})
 
+    def type_of(self, group: str) -> GroupType:
+        """Return what the listing says; brokers before 3.7 list no type."""
+        listed = self.typed.get(group)
+        return GroupType.UNKNOWN if listed is None else _type(listed.type)
+
 
 def list_all(admin: AdminClient, deadline: Deadline, warnings: Warnings) -> Listing:
-    """Return every group that either listing names."""
+    """Return every group that either listing names.
+
+    A broker that was just started still loads its groups: it is asked again while there is time.
+    """
+    asked = _ask_typed(admin, deadline)
     named = {g.id: g for g in _list_groups(admin, deadline)}
-    future = admin.list_consumer_groups(request_timeout=deadline.left)
-    done, failed = gather({"groups": future}, deadline)
-    warnings.failed("The list", failed)
-    typed = {g.group_id: g for g in done["groups"].valid} if done else {}
-    for error in done["groups"].errors if done else ():
-        warnings.failed("The list", {"groups": error.args[0]})
-    return Listing(named, typed)
+    typed, errors = _told_types(asked, deadline)
+    while any(map(is_passing, errors)) and deadline.left > PAUSE:
+        time.sleep(PAUSE)
+        typed, errors = _told_types(_ask_typed(admin, deadline), deadline)
+    for error in errors:
+        warnings.failed("The list", {"groups": error})
+    return Listing(named, {g.group_id: g for g in typed})
 
 
 def _list_groups(admin: AdminClient, deadline: Deadline) -> list[Any]:
-    with python_warnings.catch_warnings():
-        # Deprecated, and the only call of librdkafka that names share and streams groups.
-        python_warnings.simplefilter("ignore", DeprecationWarning)
-        return list(admin.list_groups(timeout=deadline.left))
+    while True:
+        try:
+            with python_warnings.catch_warnings():
+                # Deprecated, and the only call of librdkafka that names share and streams groups.
+                python_warnings.simplefilter("ignore", DeprecationWarning)
+                return list(admin.list_groups(timeout=deadline.left))
+        except KafkaException as error:
+            if not is_passing(kafka_error(error)) or deadline.left <= PAUSE:
+                raise
+        time.sleep(PAUSE)
+
+
+def _ask_typed(admin: AdminClient, deadline: Deadline) -> Any:
+    return admin.list_consumer_groups(request_timeout=deadline.left)
+
+
+def _told_types(asked: Any, deadline: Deadline) -> tuple[list[Any], list[Any]]:
+    """Return the groups whose type is told, and what the brokers answered instead."""
+    done, failed = gather({"groups": asked}, deadline)
+    if failed:
+        return [], list(failed.values())
+    return list(done["groups"].valid), [kafka_error(error) for error in done["groups"].errors]
 
 
 def read_groups(
@@ -76,12 +109,24 @@ def read_groups(
     return {i: group_from(i, listing, described.get(i), offsets.get(i, ())) for i in wanted}
 
 
+def read_group(
+    admin: AdminClient, group: str, listing: Listing, deadline: Deadline
+) -> tuple[dict[str, Group], Warnings]:
+    """Return one group as `read_groups` does; its coordinator is waited for."""
+    while True:
+        warnings = Warnings()
+        found = read_groups(admin, [group], listing, deadline, warnings)
+        if not any(map(is_passing, warnings.errors)) or deadline.left <= PAUSE:
+            return found, warnings
+        time.sleep(PAUSE)
+
+
 def _describe(
     admin: AdminClient, ids: list[str], deadline: Deadline
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     if not ids:
         return {}, {}
-    return gather(admin.describe_consumer_groups(ids, request_timeout=deadline.left), deadline)
+    return gather(admin.describe_consumer_groups(ids, request_timeout=COORDINATOR_TIME), deadline)
 
 
 def is_passing(error: Any) -> bool:
@@ -110,20 +155,42 @@ def committed(
     """Return every committed offset by group, and errors by group; the calls run side by side.
 
     A group with an error has either no offsets here, or not those of the partitions in error.
+    Asked is for stable offsets: only of groups with others, which a transaction is at, twice.
     """
-    futures: dict[str, Any] = {}
-    for group in ids:
-        request = [ConsumerGroupTopicPartitions(group)]
-        futures |= admin.list_consumer_group_offsets(request, request_timeout=deadline.left)
-    done, failed = gather(futures, deadline)
+    done, failed = _list_offsets(admin, ids, deadline, stable=True)
+    pending = {g: parts for g, result in done.items() if (parts := _unstable(result))}
+    if pending:
+        again, failed_again = _list_offsets(admin, pending, deadline, stable=False)
+        done, failed = {**done, **again}, {**failed, **failed_again}
     for group, result in done.items():
         # Left out in silence, a partition would look as if nothing was ever committed for it.
         if errors := [tp.error for tp in result.topic_partitions if tp.error is not None]:
             failed[group] = errors[0]
-    return {group: _offsets(result) for group, result in done.items()}, failed
+    return {g: _offsets(result, pending.get(g, frozenset())) for g, result in done.items()}, failed
 
 
-def _offsets(result: Any) -> tuple[GroupOffset, ...]:
+def _list_offsets(
+    admin: AdminClient, ids: Iterable[str], deadline: Deadline, *, stable: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    futures: dict[str, Any] = {}
+    for group in ids:
+        request = [ConsumerGroupTopicPartitions(group)]
+        futures |= admin.list_consumer_group_offsets(
+            request, require_stable=stable, request_timeout=COORDINATOR_TIME
+        )
+    return gather(futures, deadline)
+
+
+def _unstable(result: Any) -> frozenset[tuple[str, int]]:
+    """Return the partitions whose offset waits for a transaction's end."""
+    return frozenset(
+        (tp.topic, tp.partition)
+        for tp in result.topic_partitions
+        if tp.error is not None and tp.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT
+    )
+
+
+def _offsets(result: Any, pending: Set[tuple[str, int]]) -> tuple[GroupOffset, ...]:
     found = (
         GroupOffset(
             topic=tp.topic,
@@ -131,6 +198,7 @@ def _offsets(result: Any) -> tuple[GroupOffset, ...]:
             offset=tp.offset if tp.offset >= 0 else None,
             leader_epoch=tp.leader_epoch,
             metadata=_metadata(tp),
+            pending=(tp.topic, tp.partition) in pending,
         )
         for tp in result.topic_partitions
         if tp.error is None

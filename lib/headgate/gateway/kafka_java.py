@@ -15,13 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.errors import HeadgateError, RefusedError, SetupError, StepError, UnreachableError
 from headgate.gateway.java import java
 from headgate.gateway.kafka_java_config import java_config
-from headgate.gateway.kafka_java_streams import subtopologies
+from headgate.gateway.kafka_java_streams import each, streams_group, word
 from headgate.gateway.kafka_topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 
@@ -74,7 +73,7 @@ class JavaAdmin:
         with self.call() as admin:
             return {
                 g.groupId(): _type(g.type().get()) if g.type().isPresent() else GroupType.UNKNOWN
-                for g in _each(admin.listGroups().all().get())
+                for g in each(admin.listGroups().all().get())
             }
 
     def describe(self, ids: Iterable[str]) -> dict[str, Group]:
@@ -110,7 +109,7 @@ class JavaAdmin:
         """Return bytes on disk by partition: the largest replica's, without ones on the move."""
         sizes: dict[TopicPart, int] = {}
         with self.call() as admin:
-            nodes = [node.id() for node in _each(admin.describeCluster().nodes().get())]
+            nodes = [node.id() for node in each(admin.describeCluster().nodes().get())]
             for folders in admin.describeLogDirs(nodes).allDescriptions().get().values():
                 for folder in folders.values():
                     for tp, replica in folder.replicaInfos().items():
@@ -140,6 +139,11 @@ class JavaAdmin:
             return self._admin
 
     def _launch(self) -> Any:
+        # Imported here: most commands ask Kafka, and few of them need Java.
+        from py4j.java_gateway import GatewayParameters, launch_gateway
+
+        from headgate.gateway.java_gateway import OwnGateway
+
         try:
             port, token, self._process = launch_gateway(
                 jarpath=py4j_jar(),
@@ -152,7 +156,7 @@ class JavaAdmin:
             )
         except (OSError, ValueError, Py4JError) as error:
             raise SetupError(f"Java could not be started: {error}; install Java 17+") from None
-        return JavaGateway(
+        return OwnGateway(
             gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
         )
 
@@ -166,9 +170,9 @@ class JavaAdmin:
         return self.jvm.org.apache.kafka.common.TopicPartition(*part)
 
     def _translate(self, why: str) -> HeadgateError:
-        if any(word in why for word in FORBIDDEN):
+        if any(w in why for w in FORBIDDEN):
             return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}")
-        if any(word in why for word in SILENT):
+        if any(w in why for w in SILENT):
             return UnreachableError(f"Kafka at {self.bootstrap} does not answer: {why}")
         return StepError(f"Kafka at {self.bootstrap} said no: {why}")
 
@@ -189,15 +193,21 @@ class JavaAdmin:
         if not ids:
             return {}
         futures = admin.describeStreamsGroups(ids).describedGroups()
+        spec = self._gateway.jvm.org.apache.kafka.clients.admin.ListStreamsGroupOffsetsSpec()
+        offsets = admin.listStreamsGroupOffsets(dict.fromkeys(ids, spec))
         described = {i: _unless_missing(futures[i]) for i in ids}
-        return {i: _streams_group(i, d) for i, d in described.items() if d is not None}
+        return {
+            i: streams_group(i, d, _unless_missing(offsets.partitionsToOffsetAndMetadata(i)))
+            for i, d in described.items()
+            if d is not None
+        }
 
 
 def _share_group(group_id: str, described: Any, offsets: Any) -> Group:
     return Group(
         id=group_id,
         type=GroupType.SHARE,
-        state=_word(described.groupState()),
+        state=word(described.groupState()),
         members=tuple(
             Member(
                 id=m.consumerId(),
@@ -207,7 +217,7 @@ def _share_group(group_id: str, described: Any, offsets: Any) -> Group:
                     sorted((tp.topic(), tp.partition()) for tp in m.assignment().topicPartitions())
                 ),
             )
-            for m in _each(described.members())
+            for m in each(described.members())
         ),
         offsets=tuple(sorted(_share_offsets(offsets or {}), key=lambda o: (o.topic, o.partition))),
     )
@@ -217,42 +227,6 @@ def _share_offsets(offsets: Any) -> Iterator[GroupOffset]:
     for tp, info in offsets.items():
         if info is not None:
             yield GroupOffset(topic=tp.topic(), partition=tp.partition(), offset=info.startOffset())
-
-
-def _streams_group(group_id: str, described: Any) -> Group:
-    topics = {
-        s.subtopologyId(): [*s.sourceTopics(), *s.repartitionSourceTopics().keys()]
-        for s in _each(described.subtopologies())
-    }
-    return Group(
-        id=group_id,
-        type=GroupType.STREAMS,
-        state=_word(described.groupState()),
-        members=tuple(
-            Member(
-                id=m.memberId(),
-                client_id=m.clientId(),
-                host=m.clientHost(),
-                instance_id=m.instanceId().orElse(None),
-                assignment=tuple(sorted(_tasks(m.assignment().activeTasks(), topics))),
-            )
-            for m in _each(described.members())
-        ),
-        subtopologies=subtopologies(described),
-    )
-
-
-def _tasks(tasks: Any, topics: Mapping[str, list[str]]) -> Iterator[TopicPart]:
-    """A task of partition p reads partition p of each input of its sub-topology."""
-    for task in tasks:
-        for topic in topics.get(task.subtopologyId(), ()):
-            for partition in task.partitions():
-                yield topic, partition
-
-
-def _each(collection: Any) -> Any:
-    """Return what can be iterated: py4j does so for lists and sets, not for every collection."""
-    return collection.toArray()
 
 
 def _unless_missing(future: Any) -> Any:
@@ -267,7 +241,7 @@ def _unless_missing(future: Any) -> Any:
 
 def is_missing(cause: str) -> bool:
     """Whether the cause says that there is no such group."""
-    return any(word in cause for word in MISSING)
+    return any(w in cause for w in MISSING)
 
 
 def cause_of(error: Py4JJavaError) -> str:
@@ -282,12 +256,6 @@ def _type(kind: Any) -> GroupType:
         return GroupType(str(kind.toString()).lower())
     except ValueError:
         return GroupType.UNKNOWN
-
-
-def _word(state: Any) -> str:
-    """Write `NotReady` as `not_ready`."""
-    text = str(state.toString())
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in text).lstrip("_")
 
 
 def py4j_jar() -> str:

@@ -1,4 +1,4 @@
-"""Open transactions, as coordinators and partitions know them."""
+"""Open transactions, as coordinators and partitions know them, and how one is aborted."""
 
 from __future__ import annotations
 
@@ -22,11 +22,31 @@ def open_transactions(java: JavaAdmin, parts: Iterable[TopicPart]) -> tuple[Tran
     it there. RefusedError where the right to see transactions is missing.
     """
     with java.call() as admin:
-        ids = list(_listed(java, admin))
-        found = list(_described(admin, ids))
-        known = {topic for t in found for topic in t.topics}
-        hanging = [t for t in _hanging(java, admin, list(parts)) if not t.topics <= known]
-        return (*found, *hanging)
+        # The partitions first: what begins between the looks is then known by its coordinator.
+        seen = list(_hanging(java, admin, list(parts)))
+        found = list(_described(admin, list(_listed(java, admin))))
+        known = {t.producer for t in found}
+        return (*found, *(t for t in seen if t.producer not in known))
+
+
+def abort_transaction(java: JavaAdmin, transaction: Transaction) -> None:
+    """Abort it: its producer, if it lives, can't go on; what it wrote is never read as committed.
+
+    One with an id is fenced by its coordinator; of another one the end is written into the
+    partition. StepError where Kafka refuses.
+    """
+    with java.call() as admin:
+        if transaction.id is not None:
+            admin.fenceProducers([transaction.id]).all().get()
+            return
+        (topic,) = transaction.topics
+        spec = java.jvm.org.apache.kafka.clients.admin.AbortTransactionSpec(
+            java.partition((topic, transaction.partition or 0)),
+            transaction.producer,
+            transaction.epoch,
+            transaction.coordinator_epoch or 0,
+        )
+        admin.abortTransaction(spec).all().get()
 
 
 def _listed(java: JavaAdmin, admin: Any) -> Iterator[str]:
@@ -51,7 +71,13 @@ def _described(admin: Any, ids: list[str]) -> Iterator[Transaction]:
         state = str(described.state().name()).lower()
         if state.upper() in OPEN:
             topics = frozenset(tp.topic() for tp in described.topicPartitions().toArray())
-            yield Transaction(id=one, state=state, topics=topics)
+            yield Transaction(
+                id=one,
+                state=state,
+                topics=topics,
+                producer=int(described.producerId()),
+                epoch=int(described.producerEpoch()),
+            )
 
 
 def _hanging(java: JavaAdmin, admin: Any, parts: list[TopicPart]) -> Iterator[Transaction]:
@@ -60,8 +86,14 @@ def _hanging(java: JavaAdmin, admin: Any, parts: list[TopicPart]) -> Iterator[Tr
     keys = {part: java.partition(part) for part in parts}
     result = admin.describeProducers(list(keys.values()))
     for (topic, number), key in keys.items():
-        states = result.partitionResult(key).get().activeProducers().toArray()
-        if any(s.currentTransactionStartOffset().isPresent() for s in states):
-            yield Transaction(
-                id=None, state=f"open in partition {number}", topics=frozenset({topic})
-            )
+        for state in result.partitionResult(key).get().activeProducers().toArray():
+            if state.currentTransactionStartOffset().isPresent():
+                yield Transaction(
+                    id=None,
+                    state=f"open in partition {number}",
+                    topics=frozenset({topic}),
+                    producer=int(state.producerId()),
+                    epoch=int(state.producerEpoch()),
+                    partition=number,
+                    coordinator_epoch=int(state.coordinatorEpoch().orElse(0)),
+                )

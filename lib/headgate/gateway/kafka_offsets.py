@@ -16,7 +16,13 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, TopicParti
 from headgate.errors import RefusedError, SetupError, StepError
 from headgate.gateway import kafka_groups
 from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import TRANSIENT, Deadline, gather, translate
+from headgate.gateway.kafka_errors import (
+    COORDINATOR_TIME,
+    TRANSIENT,
+    Deadline,
+    gather,
+    translate,
+)
 from headgate.gateway.kafka_topics import TopicPart
 from headgate.model.cluster import GroupOffset
 
@@ -89,7 +95,7 @@ def delete_group(kafka: Kafka, group: str) -> None:
     """
     deadline = kafka.deadline()
     while True:
-        futures = kafka.admin.delete_consumer_groups([group], request_timeout=deadline.left)
+        futures = kafka.admin.delete_consumer_groups([group], request_timeout=COORDINATOR_TIME)
         _, failed = gather(futures, deadline)
         error = failed.get(group)
         if error is None or error.code() == KafkaError.GROUP_ID_NOT_FOUND:
@@ -100,8 +106,9 @@ def delete_group(kafka: Kafka, group: str) -> None:
 
 
 def _refuse_unknown(kafka: Kafka, parts: Iterable[TopicPart]) -> None:
-    known = kafka.partitions()
-    unknown = sorted((topic, p) for topic, p in parts if p not in known.get(topic, ()))
+    wanted = list(parts)
+    known = kafka.identities({topic for topic, _ in wanted})
+    unknown = sorted((t, p) for t, p in wanted if t not in known or not 0 <= p < known[t][1])
     if unknown:
         raise RefusedError(f"No such partition: {_names(unknown)}; nothing was changed")
 
@@ -111,7 +118,7 @@ def _alter(
 ) -> dict[TopicPart, Any]:
     """Send one request; return the error of each partition that was not accepted."""
     request = ConsumerGroupTopicPartitions(group, [_partition(p, t) for p, t in targets.items()])
-    futures = kafka.admin.alter_consumer_group_offsets([request], request_timeout=deadline.left)
+    futures = kafka.admin.alter_consumer_group_offsets([request], request_timeout=COORDINATOR_TIME)
     done, failed = gather(futures, deadline)
     for error in failed.values():
         return dict.fromkeys(targets, error)

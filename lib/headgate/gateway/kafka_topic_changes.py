@@ -19,9 +19,9 @@ from headgate.errors import RefusedError, StepError
 from headgate.gateway import kafka_java_topics
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_errors import MISSING, gather, translate
-from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart
+from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart, begin_end
 from headgate.model.cluster import Topic
-from headgate.plan.world import TopicShape
+from headgate.plan.ports.kafka import TopicShape
 
 # How long Kafka may take until all brokers know of a topic's beginning or end.
 KNOWN_SECONDS = 30.0
@@ -78,8 +78,9 @@ def topics_in_transaction(kafka: Kafka, topics: Mapping[str, Topic]) -> tuple[st
     parts = [TopicPartition(t.name, p.number) for t in topics.values() for p in t.partitions]
     if not parts:
         return ()
-    stable = _ends(kafka, parts, IsolationLevel.READ_COMMITTED)
+    # In this order: what producers write in between is no open transaction.
     ends = _ends(kafka, parts, IsolationLevel.READ_UNCOMMITTED)
+    stable = _ends(kafka, parts, IsolationLevel.READ_COMMITTED)
     return tuple(sorted({topic for (topic, n), end in ends.items() if stable[topic, n] < end}))
 
 
@@ -96,7 +97,7 @@ def _ends(kafka: Kafka, parts: list[Any], level: Any) -> dict[TopicPart, int]:
 
 
 def create_topic(kafka: Kafka, shape: TopicShape) -> None:
-    """Make the topic and wait until it is known; StepError with Kafka's reason where it isn't."""
+    """Make the topic and wait until it can be written; StepError with Kafka's reason where not."""
     deadline = kafka.deadline()
     new = NewTopic(
         shape.name,
@@ -109,6 +110,17 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
     for error in failed.values():
         raise StepError(f"topic {shape.name} could not be made: {error.str()}")
     _wait(kafka, shape.name, lambda found: found is not None, "is not known")
+    _wait_for_logs(kafka, shape)
+
+
+def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:
+    """A busy broker tells of a topic a while before its partitions have leaders."""
+    parts = [(shape.name, n) for n in range(shape.partitions)]
+    deadline = time.monotonic() + KNOWN_SECONDS
+    while any(None in ends for ends in begin_end(kafka.admin, parts, kafka.deadline())[0].values()):
+        if time.monotonic() > deadline:
+            raise StepError(f"topic {shape.name} has no leaders {KNOWN_SECONDS:.0f} s later")
+        time.sleep(_PAUSE)
 
 
 def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:

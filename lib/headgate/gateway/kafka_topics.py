@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from typing import Any
 
-from confluent_kafka import TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    KafkaError,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 from headgate.gateway.kafka_errors import LEADERLESS, SILENT, Deadline, gather
 from headgate.model.cluster import Partition, Topic
@@ -15,6 +22,11 @@ from headgate.model.streams import looks_internal
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]
+# What stands for the two ends of a log where a time is asked for.
+BEGIN, END = OFFSET_BEGINNING, OFFSET_END
+# Of partitions in a request: librdkafka 2.16 looks for each one's answer in the list of all, so
+# that 5,000 in one request take three times as long as in five.
+AT_ONCE = 1000
 NAMES = 5
 TRIES = 3
 PAUSE = 0.2
@@ -74,32 +86,63 @@ def some(names: Iterable[str]) -> str:
 
 
 def list_offsets(
-    admin: AdminClient, specs: Mapping[TopicPart, OffsetSpec], deadline: Deadline
+    admin: AdminClient, times: Mapping[TopicPart, int], deadline: Deadline
 ) -> tuple[Offsets, dict[TopicPart, Any]]:
-    """Return offsets and errors by partition, from one call; -1 (no such record) is None."""
-    done: dict[TopicPart, Any] = {}
-    failed: dict[TopicPart, Any] = {}
-    left = dict(specs)
-    for attempt in range(TRIES):
-        answers, errors = _ask(admin, left, deadline)
-        done, failed = done | answers, failed | errors
-        left = {p: specs[p] for p, error in errors.items() if error.code() in LEADERLESS}
-        if not left or attempt == TRIES - 1:
+    """Return offsets and errors by partition; -1 (no such record) is None.
+
+    A time is BEGIN, END, or Unix milliseconds. Partitions whose leader is just being found are
+    asked for once more.
+    """
+    found, failed = _ask(admin, times, deadline)
+    for _ in range(TRIES - 1):
+        left = {p: times[p] for p, error in failed.items() if error.code() in LEADERLESS}
+        if not left:
             break
         # New topics, an election under way, or no topic of that name: the first two pass.
         time.sleep(PAUSE)
-    offsets = {k: r.offset if r.offset >= 0 else None for k, r in done.items()}
-    return offsets, {k: error for k, error in failed.items() if k not in done}
+        again, errors = _ask(admin, left, deadline)
+        found |= again
+        failed = {p: e for p, e in (failed | errors).items() if p not in found}
+    return found, failed
 
 
 def _ask(
-    admin: AdminClient, specs: Mapping[TopicPart, OffsetSpec], deadline: Deadline
-) -> tuple[dict[TopicPart, Any], dict[TopicPart, Any]]:
-    if not specs:
-        return {}, {}
-    request = {TopicPartition(t, p): spec for (t, p), spec in specs.items()}
-    futures = admin.list_offsets(request, request_timeout=deadline.left)
-    return gather({(k.topic, k.partition): f for k, f in futures.items()}, deadline)
+    admin: AdminClient, times: Mapping[TopicPart, int], deadline: Deadline
+) -> tuple[Offsets, dict[TopicPart, Any]]:
+    """Send one request after the other.
+
+    Where a partition's leader is not ready, two that are under way at once corrupt librdkafka's
+    memory, and the process dies [run: 2.16.1, 100 new topics on a busy broker].
+    """
+    wanted = [TopicPartition(topic, number, at) for (topic, number), at in times.items()]
+    found: Offsets = {}
+    errors: dict[TopicPart, Any] = {}
+    for first in range(0, len(wanted), AT_ONCE):
+        done, failed = gather(
+            {0: _send(admin, wanted[first : first + AT_ONCE], deadline)}, deadline
+        )
+        if failed:
+            errors |= {(tp.topic, tp.partition): failed[0] for tp in wanted[first:]}
+            break
+        for tp, told in done[0].items():
+            if isinstance(told, KafkaError):
+                errors[tp.topic, tp.partition] = told
+            else:
+                found[tp.topic, tp.partition] = told.offset if told.offset >= 0 else None
+    return found, errors
+
+
+def _send(admin: AdminClient, some: list[TopicPartition], deadline: Deadline) -> Future[Any]:
+    """Send a request, and return what all of its answer will be in.
+
+    `AdminClient.list_offsets` itself makes a future for each partition, which takes three times as
+    long as all the rest.
+    """
+    answer: Future[Any] = Future()
+    answer.set_running_or_notify_cancel()
+    request: Any = super(AdminClient, admin)
+    request.list_offsets(some, answer, request_timeout=deadline.left)
+    return answer
 
 
 def begin_end(
@@ -107,8 +150,8 @@ def begin_end(
 ) -> tuple[dict[TopicPart, tuple[int | None, int | None]], dict[str, Any]]:
     """Return (begin, end) of each partition, None where unknown, and one error per topic."""
     wanted = tuple(parts)
-    begin, no_begin = list_offsets(admin, dict.fromkeys(wanted, OffsetSpec.earliest()), deadline)
-    end, no_end = list_offsets(admin, dict.fromkeys(wanted, OffsetSpec.latest()), deadline)
+    begin, no_begin = list_offsets(admin, dict.fromkeys(wanted, BEGIN), deadline)
+    end, no_end = list_offsets(admin, dict.fromkeys(wanted, END), deadline)
     errors = {topic: error for (topic, _), error in {**no_begin, **no_end}.items()}
     return {p: (begin.get(p), end.get(p)) for p in wanted}, errors
 
@@ -119,26 +162,46 @@ def read_topics(
     """Return the topics of `metadata` (librdkafka's, by name); what vanished since is left out."""
     alive = {name: topic for name, topic in metadata.items() if topic.error is None}
     warnings.failed("Metadata", {n: t.error for n, t in metadata.items() if t.error is not None})
-    parts = [(name, p) for name, topic in alive.items() for p in topic.partitions]
+    numbers = {name: sorted(topic.partitions) for name, topic in alive.items()}
+    # On its way before the first answer is waited for, as is all below.
+    descriptions = describe(admin, alive, deadline)
+    return _read(admin, numbers, lambda: gather(descriptions, deadline)[0], deadline, warnings)
+
+
+def read_described(
+    admin: AdminClient, described: Mapping[str, Any], deadline: Deadline, warnings: Warnings
+) -> dict[str, Topic]:
+    """Return the topics that were described (librdkafka's descriptions, by name)."""
+    numbers = {name: sorted(p.id for p in d.partitions) for name, d in described.items()}
+    return _read(admin, numbers, lambda: described, deadline, warnings)
+
+
+def _read(
+    admin: AdminClient,
+    numbers: Mapping[str, list[int]],
+    described: Callable[[], Mapping[str, Any]],
+    deadline: Deadline,
+    warnings: Warnings,
+) -> dict[str, Topic]:
+    parts = [(name, number) for name, known in numbers.items() for number in known]
+    settings = _ask_configs(admin, numbers, deadline)
     offsets, no_offsets = begin_end(admin, parts, deadline)
-    configs, no_configs = _configs(admin, alive, deadline)
-    details, _ = _descriptions(admin, alive, deadline)
+    configs, no_configs = gather(settings, deadline)
+    details = described()
     warnings.failed("Offsets", no_offsets)
     warnings.failed("Settings", no_configs)
     return {
-        name: _topic(alive[name], offsets, configs.get(name, {}), details.get(name))
-        for name in sorted(alive)
+        name: _topic(name, numbers[name], offsets, configs.get(name, {}), details.get(name))
+        for name in sorted(numbers)
     }
 
 
-def _configs(
-    admin: AdminClient, names: Iterable[str], deadline: Deadline
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _ask_configs(admin: AdminClient, names: Iterable[str], deadline: Deadline) -> dict[str, Any]:
     resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
     if not resources:
-        return {}, {}
+        return {}
     futures = admin.describe_configs(resources, request_timeout=deadline.left)
-    return gather({resource.name: f for resource, f in futures.items()}, deadline)
+    return {resource.name: f for resource, f in futures.items()}
 
 
 def broker_settings(
@@ -157,24 +220,27 @@ def broker_settings(
     return {k: v for k, v in said.items() if v is not None}
 
 
-def _descriptions(
+def describe(
     admin: AdminClient, names: Iterable[str], deadline: Deadline
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    wanted = list(names)
+) -> dict[str, Future[Any]]:
+    """Ask for id and partitions of topics by name; whoever asks for all gets thousands."""
+    # librdkafka takes no empty name; no topic has one.
+    wanted = [name for name in names if name]
     if not wanted:
-        return {}, {}
-    futures = admin.describe_topics(TopicCollection(wanted), request_timeout=deadline.left)
-    return gather(futures, deadline)
+        return {}
+    futures: dict[str, Future[Any]] = admin.describe_topics(
+        TopicCollection(wanted), request_timeout=deadline.left
+    )
+    return futures
 
 
 def _topic(
-    metadata: Any,
+    name: str,
+    numbers: Iterable[int],
     offsets: Mapping[TopicPart, tuple[int | None, int | None]],
     config: Mapping[str, Any],
     description: Any,
 ) -> Topic:
-    name = metadata.topic
-    numbers = sorted(metadata.partitions)
     said = _settings(name, config)
     return Topic(
         name=name,

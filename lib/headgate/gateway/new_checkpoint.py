@@ -136,7 +136,7 @@ def make_checkpoint(
     remove_tree(draft)
     try:
         make_like(draft, like)
-        for name, data in _content(like, query_id, beginnings).items():
+        for name, data in content(like, query_id, beginnings).items():
             file = draft / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
@@ -152,7 +152,7 @@ def make_checkpoint(
 
 def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginning]) -> str | None:
     """Return what is not as `make_checkpoint` leaves it, read back from disk; None: nothing."""
-    wanted = _content(like, query_id, beginnings)
+    wanted = content(like, query_id, beginnings)
     if not folder.is_dir():
         return f"{folder} is not there"
     there = {
@@ -166,7 +166,8 @@ def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginn
     return None
 
 
-def _content(like: Path, query_id: str, beginnings: Sequence[Beginning]) -> Mapping[str, bytes]:
+def content(like: Path, query_id: str, beginnings: Sequence[Beginning]) -> Mapping[str, bytes]:
+    """Return the files of the new checkpoint by their path in it."""
     found = {"metadata": _json({"id": query_id}).encode()}
     for one in beginnings:
         data = _kafka(one) if one.files_of is None else _files(like, one)

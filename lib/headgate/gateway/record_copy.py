@@ -20,7 +20,7 @@ from headgate.errors import StepError
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.record_writer import Watch, name_of, write_in_order
 from headgate.gateway.topic_records import Record, each_record
-from headgate.plan.world import Digest, Span
+from headgate.plan.ports.parking import Digest, Span
 
 # The last header of a parked record: topic, partition and offset that it had.
 WHERE = "headgate.parked.from"
@@ -172,7 +172,13 @@ def _ranges(kafka: Kafka, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
     found = kafka.topics([topic]).get(topic)
     if found is None:
         raise StepError(f"topic {topic} does not exist")
-    return {(topic, p.number): (p.begin or 0, p.end or 0) for p in found.partitions}
+    ranges: dict[tuple[str, int], tuple[int, int]] = {}
+    for p in found.partitions:
+        # Taken for empty, a partition whose end nobody tells would be copied a second time.
+        if p.begin is None or p.end is None:
+            raise StepError(f"{topic}[{p.number}] has no leader that tells where it ends")
+        ranges[topic, p.number] = (p.begin, p.end)
+    return ranges
 
 
 def _held(kafka: Kafka, spans: Iterable[Span]) -> dict[tuple[str, int], tuple[int, int]]:

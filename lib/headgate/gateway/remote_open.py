@@ -13,7 +13,9 @@ credentials the vendor's own chain is asked (profiles, the role of this machine,
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -21,6 +23,8 @@ from urllib.parse import urlsplit
 from pyarrow import fs
 
 SECONDS = 15.0
+_CHECKSUMS = "AWS_REQUEST_CHECKSUM_CALCULATION"
+_environment = threading.Lock()
 _ATTEMPTS = 2
 FAMILIES = {
     **dict.fromkeys(("s3", "s3a", "s3n"), "s3"),
@@ -115,19 +119,40 @@ def _s3(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
     if bool(key) != bool(secret):
         raise ValueError("access_key and secret_key belong together, one of them is not set")
     region = wanted.get("region")
-    system = fs.S3FileSystem(
-        access_key=key,
-        secret_key=secret,
-        session_token=wanted.get("session_token") if key else None,
-        anonymous=wanted.is_set("anonymous") and not key,
-        region=region or ("us-east-1" if endpoint.netloc else None),
-        endpoint_override=endpoint.netloc + endpoint.path.rstrip("/") or None,
-        scheme=endpoint.scheme or "https",
-        connect_timeout=min(wanted.seconds, 5.0),
-        request_timeout=wanted.seconds,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
-    )
+    with _old_checksums(needed=bool(endpoint.netloc)):
+        system = fs.S3FileSystem(
+            access_key=key,
+            secret_key=secret,
+            session_token=wanted.get("session_token") if key else None,
+            anonymous=wanted.is_set("anonymous") and not key,
+            region=region or ("us-east-1" if endpoint.netloc else None),
+            endpoint_override=endpoint.netloc + endpoint.path.rstrip("/") or None,
+            scheme=endpoint.scheme or "https",
+            connect_timeout=min(wanted.seconds, 5.0),
+            request_timeout=wanted.seconds,
+            # A small object is put by one request: it is there whole or not at all.
+            allow_delayed_open=True,
+            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+        )
     return system, f"{found.host}/{found.path}".rstrip("/")
+
+
+@contextmanager
+def _old_checksums(*, needed: bool) -> Iterator[None]:
+    """Let AWS's client be made without the checksums of 2025, which other servers do not know.
+
+    It asks the environment once, when it is made; S3Proxy and others refuse what it writes else
+    (`XAmzContentSHA256Mismatch`). What we write is read back in any case.
+    """
+    if not needed or _CHECKSUMS in os.environ:
+        yield
+        return
+    with _environment:
+        os.environ[_CHECKSUMS] = "when_required"
+        try:
+            yield
+        finally:
+            os.environ.pop(_CHECKSUMS, None)
 
 
 def _abfs(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:

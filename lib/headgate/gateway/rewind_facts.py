@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from headgate.gateway.checkpoint_batches import commit_of, file_source_offsets, logged
+from headgate.gateway.checkpoint_batches import commits, file_source_offsets, logged
 from headgate.model.rewind import Rewind
 from headgate.parse.spark.checkpoint_reader import batches
 from headgate.parse.spark.required_state import Ids, needed
@@ -36,18 +38,31 @@ def read_rewind(folder: Path, batch: int) -> Rewind:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(lambda s: _missing(s, batch + 1, ids.of(s, batch)), stores)
         missing = [text for text in found if text is not None]
-    files = [p for p in folder.rglob("*") if p.is_file() and not p.is_symlink()]
+    sizes = [size for _, size in file_sizes(folder)]
     inputs = list(_later_inputs(folder, batch))
     return Rewind(
         batch=batch,
         missing=(*_logs(folder, batch), *_partitions(folder), *_few(missing)),
         lost_inputs=tuple(p for p in inputs if not _is_there(p)),
         input_files=len(inputs),
-        files=len(files),
-        size=sum(p.stat().st_size for p in files),
+        files=len(sizes),
+        size=sum(sizes),
         stores=len(stores),
         strangers=tuple(sorted(set(strangers(folder)))),
     )
+
+
+def file_sizes(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield each file and its bytes; what a running query takes away meanwhile is left out."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                path = Path(root, name)
+                found = path.lstat()
+            except FileNotFoundError:
+                continue
+            if stat.S_ISREG(found.st_mode):
+                yield path, found.st_size
 
 
 def _logs(folder: Path, batch: int) -> Iterator[str]:
@@ -69,9 +84,7 @@ class _Ids:
 
     def __init__(self, folder: Path) -> None:
         self._commits = {
-            n: commit.state_ids
-            for n in logged(folder, "commits")
-            if (commit := commit_of(folder, n)).state_ids is not None
+            n: commit.state_ids for n, commit in commits(folder) if commit.state_ids is not None
         }
 
     def of(self, store: _Store, batch: int) -> Ids | None:

@@ -63,11 +63,11 @@ def copy_to_batch(
             check_room(source, target.parent)
         _copy_folder(work, Path())
         for name, last in work.logs.items():
-            _cut_source_log(target / "sources" / name, last)
+            cut_source_log(target / "sources" / name, last)
         if any(strangers(source)):
             point_to(target, str(source))
         if query_id is not None:
-            _rename_query(target / "metadata", query_id)
+            rename_query(target / "metadata", query_id)
         sync_tree(target)
     except (OSError, shutil.Error, ValueError) as error:
         raise StepError(f"{source} could not be copied to {target}: {error}") from error
@@ -86,7 +86,7 @@ def _can_link(source: Path, target: Path) -> bool:
 def _copy_folder(work: _Copy, relative: Path) -> None:
     for entry in sorted(os.scandir(work.source / relative), key=lambda e: e.name):
         inner = relative / entry.name
-        if not _is_kept(inner, work.batch):
+        if not is_kept(inner, work.batch):
             continue
         if entry.is_dir(follow_symlinks=False):
             (work.target / inner).mkdir()
@@ -107,7 +107,7 @@ def _copy_file(work: _Copy, relative: Path) -> None:
         work.tell(work.done)
 
 
-def _is_kept(path: Path, batch: int) -> bool:
+def is_kept(path: Path, batch: int) -> bool:
     """Return whether the file belongs to the checkpoint at the end of the batch."""
     parts, name = path.parts, path.name
     if parts[0] in LOGS and len(parts) == 2:
@@ -129,7 +129,7 @@ def _batch_of(name: str) -> int:
     return int(found[1]) if found else -1
 
 
-def _cut_source_log(log: Path, last: int) -> None:
+def cut_source_log(log: Path, last: int) -> None:
     """Forget the files that were taken later: the query finds and takes them again."""
     files = {p.name: p for p in log.iterdir() if p.name.removesuffix(".compact").isdigit()}
     cut = cut_entries({name: p.read_bytes() for name, p in files.items()}, last)
@@ -142,7 +142,8 @@ def _cut_source_log(log: Path, last: int) -> None:
             (log / name).write_bytes(data)
 
 
-def _rename_query(metadata: Path, query_id: str) -> None:
+def rename_query(metadata: Path, query_id: str) -> None:
+    """Write another id of the query into a checkpoint's metadata."""
     found = json.loads(metadata.read_text()) | {"id": query_id}
     metadata.write_text(json.dumps(found, separators=(",", ":")))
     metadata.with_name(f".{metadata.name}.crc").unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate.errors import NotFoundError
 from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.plan.world import SubjectVersion
+from headgate.plan.ports.schemas import SubjectVersion
 
 
 class SchemaChanges(SchemaRegistry):
@@ -46,3 +46,22 @@ class SchemaChanges(SchemaRegistry):
         schema = Schema(version.text, version.type, references)
         what = f"a schema of {subject}"
         return int(self._ask(what, lambda: self._client.register_schema(subject, schema)))
+
+    def own_level(self, subject: str) -> str | None:
+        """Return the compatibility level of the subject's own; None where it has none."""
+        what = f"the compatibility level of {subject}"
+        try:
+            return str(self._ask(what, lambda: self._client.get_compatibility(subject))).upper()
+        except NotFoundError:
+            return None
+
+    def set_level(self, subject: str, level: str | None) -> None:
+        """Set the subject's own level; None removes it, and is fine where there is none."""
+        what = f"the compatibility level of {subject}"
+        if level is not None:
+            self._ask(what, lambda: self._client.set_compatibility(subject, level))
+            return
+        try:
+            self._ask(what, lambda: self._client.delete_config(subject))
+        except NotFoundError:
+            return

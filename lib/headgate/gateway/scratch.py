@@ -7,8 +7,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from headgate.errors import SetupError
 
@@ -26,30 +27,37 @@ def scratch_folder(prefix: str, root: Path | None = None) -> Iterator[Path]:
     root = root or Path(tempfile.gettempdir())
     _sweep(root, prefix)
     try:
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+        folder, lock = _made(root, prefix)
     except OSError as error:
         raise SetupError(f"no scratch folder can be made in {root}: {error.strerror}") from error
-    try:
-        with (folder / _LOCK).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock:
+        try:
             yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(root: Path, prefix: str) -> None:
-    for folder in root.glob(f"{prefix}*"):
-        if _is_left(folder):
+        finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_left(folder: Path) -> bool:
-    """Whether nobody holds the folder's lock; one without a lock is just being made."""
-    try:
-        if folder.stat().st_uid != os.getuid():
-            return False
-        with (folder / _LOCK).open("r+") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def _made(root: Path, prefix: str) -> tuple[Path, TextIO]:
+    """Return a new folder with its lock; one that was swept before it was locked is made anew."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+        lock = (folder / _LOCK).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (folder / _LOCK).exists():
+            return folder, lock
+        lock.close()
+
+
+def _sweep(root: Path, prefix: str) -> None:
+    """Remove the folders whose lock nobody holds; one without a lock is just being made."""
+    for folder in root.glob(f"{prefix}*"):
+        with suppress(OSError):
+            if folder.stat().st_uid == os.getuid():
+                _remove_left(folder)
+
+
+def _remove_left(folder: Path) -> None:
+    with (folder / _LOCK).open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Under the lock: its maker, who may be about to take it, sees afterwards that it is gone.
+        shutil.rmtree(folder, ignore_errors=True)

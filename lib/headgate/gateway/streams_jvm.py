@@ -26,7 +26,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway
+from py4j.java_gateway import GatewayParameters
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from headgate.errors import CaptureError, UnreachableError
@@ -34,6 +34,7 @@ from headgate.gateway.child_processes import Child, Program, launch
 from headgate.gateway.clean_environment import clean_environment
 from headgate.gateway.jars import broker_class_path, streams_class_path
 from headgate.gateway.java import java
+from headgate.gateway.java_gateway import OwnGateway
 from headgate.gateway.kafka_java import py4j_jar
 
 MEMORY = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
@@ -138,7 +139,7 @@ def start_jvm(wish: JvmWish, folder: Path) -> StreamsJvm:
         parameters = GatewayParameters(
             port=port, auth_token=token, auto_convert=True, enable_memory_management=False
         )
-        return StreamsJvm(child, JavaGateway(gateway_parameters=parameters), port, folder)
+        return StreamsJvm(child, OwnGateway(gateway_parameters=parameters), port, folder)
     except BaseException:
         child.finish(0)
         raise

@@ -33,6 +33,8 @@ _READ_ONLY = {
     "auto.offset.reset": "error",
     "allow.auto.create.topics": False,
     "isolation.level": "read_committed",
+    # Where only markers are left, the broker tells of the end after so long, and not half a second.
+    "fetch.wait.max.ms": 20,
     # A record may be as large as its topic allows.
     "receive.message.max.bytes": 2_000_000_000,
     "log_level": 0,
@@ -107,7 +109,7 @@ def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterat
     """Yield records below each partition's end, until all `left` have come to it."""
     heard = time.monotonic()
     while left:
-        messages = consumer.consume(_AT_ONCE, timeout=1.0)
+        messages = arrived(consumer)
         if messages:
             heard = time.monotonic()
         elif time.monotonic() - heard > _SILENT_S:
@@ -125,6 +127,15 @@ def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterat
                     yield _record(message)
                 if message.offset() >= left[part] - 1:
                     left.pop(part)
+
+
+def arrived(consumer: Any, seconds: float = 1.0) -> list[Any]:
+    """Wait for a first message, and return it with those that have come with it.
+
+    Asked for many, the client would wait the whole time for the last of them.
+    """
+    first = consumer.poll(seconds)
+    return [] if first is None else [first, *consumer.consume(_AT_ONCE, timeout=0)]
 
 
 def _record(message: Any) -> Record:

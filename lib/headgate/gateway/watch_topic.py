@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from headgate.errors import ConfigError, EvidenceError
 from headgate.gateway.kafka import FIRST_ANSWERS
 from headgate.gateway.kafka_errors import SILENT, is_final, kafka_error, translate
+from headgate.gateway.topic_records import arrived
 from headgate.parse.spark.event_log import MOST_REPORTS
 from headgate.parse.spark.event_log_gather import Keep
 from headgate.parse.spark.watch import Watched, WatchReader
@@ -117,7 +118,7 @@ class WatchTopic:
         while any(self._next[n] < end for n, end in ends.items()):
             if time.monotonic() > deadline or size > _MOST_BYTES:
                 return
-            for message in consumer.consume(500, timeout=1.0):
+            for message in arrived(consumer):
                 if message.error():
                     raise KafkaException(message.error())
                 self._next[message.partition()] = message.offset() + 1

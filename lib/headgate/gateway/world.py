@@ -11,6 +11,7 @@ from headgate.gateway.world_control import ControlEffects
 from headgate.gateway.world_folders import FolderEffects, FolderWorld
 from headgate.gateway.world_groups import GroupEffects, GroupWorld
 from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.world_places import PlaceEffects, PlaceWorld
 from headgate.gateway.world_repair import RepairEffects, RepairWorld
 from headgate.gateway.world_rewind import RewindEffects, RewindWorld
 from headgate.gateway.world_schemas import SchemaEffects, SchemaWorld
@@ -28,6 +29,7 @@ class LiveWorld(
     TopicWorld,
     KafkaWorld,
     FolderWorld,
+    PlaceWorld,
     CommandWorld,
     ToldWorld,
     RepairWorld,
@@ -50,6 +52,7 @@ class LiveEffects(
     TopicEffects,
     KafkaEffects,
     FolderEffects,
+    PlaceEffects,
     ControlEffects,
     CommandEffects,
     RepairEffects,
@@ -57,7 +60,7 @@ class LiveEffects(
 ):
     """What a run's steps may do; see `plan.world.Effects`.
 
-    `pause`, `note` and `progress` come from whoever executes the run.
+    `pause`, `note`, `progress` and `lead` come from whoever executes the run.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class LiveEffects(
         note: Callable[[str], None],
         ask: Callable[[str, str], str | None] = lambda _word, _request: None,
         progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None,
+        lead: Callable[[str, str, str], None] = lambda _pipeline, _declared, _location: None,
     ) -> None:
         super().__init__(registry, home)
         self._run = run
@@ -77,6 +81,7 @@ class LiveEffects(
         self._note = note
         self._ask = ask
         self._progress = progress
+        self._lead = lead
 
     @property
     def run(self) -> str:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from headgate.errors import StepError
 from headgate.gateway import new_checkpoint
-from headgate.gateway.checkpoints import local_path, remove_tree
+from headgate.gateway.checkpoints import remove_tree
+from headgate.gateway.remote_shadow import seen
+from headgate.model.registry import Registry
 from headgate.plan.position import Beginning, QueryPosition
 
 _DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
@@ -17,9 +19,12 @@ _DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
 class CarryWorld:
     """Where the sources of a query are."""
 
+    registry: Registry
+
     def query_position(self, location: str) -> QueryPosition | None:
         """Return where the sources are after the newest committed batch; None: no checkpoint."""
-        return new_checkpoint.read_position(local_path(location))
+        with seen(location, self.registry.file_systems) as folder:
+            return new_checkpoint.read_position(folder)
 
 
 class CarryEffects(CarryWorld):

@@ -9,7 +9,7 @@ from headgate.gateway.processes import Ended, end_marked, marked, run_command
 from headgate.model.calls import Ask, HttpCall, WatchControl
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.parse.spark.secrets import mask_text
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 
 STATUS_SECONDS = 30.0
 COMMAND_SECONDS = 300.0
@@ -17,6 +17,8 @@ COMMAND_SECONDS = 300.0
 PERSON_SECONDS = 24 * 3600.0
 _CODES = {0: Status.RUNS, 3: Status.STOPPED, 4: Status.PAUSED}
 _LOOK = 1.0
+# In the text for a person: what a shell and a call find in their environment.
+CHECKPOINT = "${HEADGATE_CHECKPOINT}"
 
 
 class CommandWorld:
@@ -52,7 +54,9 @@ class CommandWorld:
     def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
         """Return what a command finds in its environment, and a call as `${NAME}`."""
         run = getattr(self, "_run", "")
+        registered = self.registered(pipeline)
         return {
+            "HEADGATE_CHECKPOINT": (registered.checkpoint if registered else None) or "",
             "HEADGATE_PIPELINE": pipeline,
             "HEADGATE_RUN": run,
             "HEADGATE_MESSAGE": message,
@@ -107,7 +111,8 @@ class CommandEffects(CommandWorld):
             case HttpCall() as call:
                 self._http(pipeline, word, call, given)
             case Ask() as person:
-                self._person(word, person)
+                text = person.text.replace(CHECKPOINT, given["HEADGATE_CHECKPOINT"])
+                self.ask_person(word, text)
             case WatchControl() as call if registered is not None:
                 self._control(registered, call)
             case _:
@@ -138,17 +143,17 @@ class CommandEffects(CommandWorld):
         if said:
             self.note(f"{word}: {said}")
 
-    def _person(self, word: str, person: Ask) -> None:
-        """Ask, and wait until somebody confirms it."""
-        who, waited = self.ask(word, person.text), 0.0
+    def ask_person(self, word: str, request: str) -> None:
+        """Ask, and wait until somebody confirms it; see `plan.ports.control`."""
+        who, waited = self.ask(word, request), 0.0
         if who is None:
-            self.note(f"{person.text}. Then confirm it here, or with: headgate confirm {self._run}")
+            self.note(f"{request}. Then confirm it here, or with: headgate confirm {self._run}")
         while who is None:
             if waited >= PERSON_SECONDS:
-                raise RefusedError(f"nobody confirmed within a day: {person.text}")
+                raise RefusedError(f"nobody confirmed within a day: {request}")
             self.pause(_LOOK)
-            waited, who = waited + _LOOK, self.ask(word, person.text)
-        self.note(f"{who} confirmed: {person.text}")
+            waited, who = waited + _LOOK, self.ask(word, request)
+        self.note(f"{who} confirmed: {request}")
 
     def _control(self, pipeline: Pipeline, call: WatchControl) -> None:
         """Ask the watched driver; see `world_control`."""

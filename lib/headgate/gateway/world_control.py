@@ -8,19 +8,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
 from headgate.gateway.secret_values import named_value
 from headgate.gateway.world_told import TOPIC, ToldWorld, judge_life
 from headgate.model.calls import WatchControl
 from headgate.model.registry import Pipeline
-from headgate.parse.spark.watch import Life
 from headgate.parse.spark.watch_control import FOLDER, STOP, ControlRequest
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
+
+if TYPE_CHECKING:
+    # Reads event logs, too, which takes long to import; whoever asks a driver has read its life.
+    from headgate.parse.spark.watch import Life
 
 # Until the driver says that it heard; then until the query's end, a long batch included.
 HEAR_SECONDS, END_SECONDS = 30.0, 180.0
 _LOOK = 0.5
+# A driver reads its topic from the end on, and may find the end only after a request was written.
+_AGAIN = 5.0
 
 
 class ControlEffects(ToldWorld):
@@ -47,8 +53,8 @@ class ControlEffects(ToldWorld):
             self.note(f"the watch of {pipeline.name} tells of no query that runs")
             return
         request = _request(life, call, Path(self.registry.path or ".").parent)
-        with self._sent(pipeline, request):
-            self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce))
+        with self._sent(pipeline, request) as again:
+            self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
             self.note("the driver heard it, and stops the query at the end of its batch")
             self._until(pipeline, life, END_SECONDS, _over)
 
@@ -59,7 +65,12 @@ class ControlEffects(ToldWorld):
             raise StepError(f"the watch of {pipeline.name} could not be read: {error}") from None
 
     def _until(
-        self, pipeline: Pipeline, life: Life, seconds: float, done: Callable[[Life], bool]
+        self,
+        pipeline: Pipeline,
+        life: Life,
+        seconds: float,
+        done: Callable[[Life], bool],
+        again: Callable[[], None] = lambda: None,
     ) -> None:
         waited = 0.0
         while True:
@@ -73,19 +84,23 @@ class ControlEffects(ToldWorld):
                 )
             self.pause(_LOOK)
             waited += _LOOK
+            if waited % _AGAIN == 0:
+                again()
 
     @contextmanager
-    def _sent(self, pipeline: Pipeline, request: ControlRequest) -> Iterator[None]:
+    def _sent(self, pipeline: Pipeline, request: ControlRequest) -> Iterator[Callable[[], None]]:
+        """Yield what sends the request once more: a driver acts on it once."""
         place = pipeline.watch or ""
         if place.startswith(TOPIC):
-            self._to_topic(place.removeprefix(TOPIC), request)
-            yield
+            topic = place.removeprefix(TOPIC)
+            self._to_topic(topic, request)
+            yield lambda: self._to_topic(topic, request)
             return
         if "://" in place:
             raise StepError(f"a driver can be asked through a local folder or a topic, not {place}")
         path = _to_folder(Path(place), request)
         try:
-            yield
+            yield lambda: None
         finally:
             path.unlink(missing_ok=True)
 

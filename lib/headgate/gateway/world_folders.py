@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from headgate.errors import StepError
 from headgate.gateway import checkpoints
-from headgate.plan.world import Checkpoint
+from headgate.gateway.addresses import is_remote
+from headgate.gateway.place_copy import listing_hash
+from headgate.gateway.remote_shadow import logs_seen
+from headgate.model.registry import Registry
+from headgate.plan.ports.checkpoints import Checkpoint
+
+_REMOTE = "it is on a remote file system, where nothing is moved aside in one step"
 
 
 class FolderWorld:
     """Checkpoints as they are now."""
 
+    registry: Registry
+
     def checkpoint(self, location: str) -> Checkpoint | None:
         """Return the checkpoint there, or None where there is none."""
-        return checkpoints.read_checkpoint(location)
+        if not is_remote(location):
+            return checkpoints.read_checkpoint(location)
+        with logs_seen(location, self.registry.file_systems) as folder:
+            found = checkpoints.read_checkpoint(str(folder))
+        return found and replace(found, location=location.rstrip("/"), fixed=_REMOTE, remote=True)
 
 
 class FolderEffects(FolderWorld):
@@ -30,6 +43,8 @@ class FolderEffects(FolderWorld):
 
     def tree_hash(self, path: str) -> str | None:
         """Return a hash over every file's name and bytes, None where the folder is not there."""
+        if is_remote(path):
+            return listing_hash(path, self.registry.file_systems)
         return checkpoints.tree_hash(Path(path), whole=False)
 
     def snapshot_place(self) -> str:

@@ -42,6 +42,10 @@ class GroupWorld(KafkaWorld):
 class GroupEffects(GroupWorld, KafkaEffects):
     """Removing members, and the offsets of groups of the streams protocol."""
 
+    def abort_transaction(self, transaction: Transaction) -> None:
+        """Abort it and fence its producer."""
+        kafka_java_transactions.abort_transaction(self._java("Aborting transactions"), transaction)
+
     def remove_members(self, group_id: str) -> None:
         """Remove every member of a classic group; one that is alive joins again."""
         kafka_java_changes.remove_members(self._java("Removing members"), group_id)
@@ -72,7 +76,7 @@ class GroupEffects(GroupWorld, KafkaEffects):
         )
 
     def _is_streams(self, group_id: str) -> bool:
-        return self.group(group_id).type is GroupType.STREAMS
+        return self.kafka.group_type(group_id) is GroupType.STREAMS
 
 
 def _raise(group: str, verb: str, refused: Mapping[TopicPart, str]) -> None:

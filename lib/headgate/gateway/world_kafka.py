@@ -44,6 +44,11 @@ class KafkaWorld:
         wanted = list(names)
         return self.kafka.topics(wanted) if wanted else {}
 
+    def identities(self, names: Iterable[str]) -> Mapping[str, tuple[str, int]]:
+        """Return id and number of partitions of those of the topics that exist."""
+        wanted = list(names)
+        return self.kafka.identities(wanted) if wanted else {}
+
     def first_at(self, parts: Iterable[TopicPart], at: int) -> Mapping[TopicPart, int | None]:
         """Return each partition's first offset at or after a time (Unix milliseconds)."""
         return self.kafka.offsets_for_times(dict.fromkeys(parts, at))

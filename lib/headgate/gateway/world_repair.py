@@ -9,7 +9,7 @@ from headgate.errors import CaptureError, RefusedError, StepError
 from headgate.gateway import checkpoint_repair, checkpoints
 from headgate.model.registry import Registry
 from headgate.plan.checkpoint_files import CheckpointFiles, Edit
-from headgate.plan.world import Proof
+from headgate.plan.ports.checkpoints import Proof
 
 PREFIX = "headgate-proof-"
 
@@ -33,6 +33,11 @@ class RepairEffects(RepairWorld):
         _check_beside(path, to, self._run)
         checkpoint_repair.make_repaired(Path(path), Path(to), edits)
 
+    def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
+        """Make edits in a copy that stands beside the checkpoint."""
+        _check_beside(path, copy, self._run)
+        checkpoint_repair.edit_files(Path(copy), edits)
+
     def remove_beside(self, path: str, copy: str) -> None:
         """Remove a copy that stands beside the checkpoint; fine if it is gone."""
         _check_beside(path, copy, None)
@@ -46,7 +51,7 @@ class RepairEffects(RepairWorld):
         from headgate.gateway.scratch import scratch_folder
         from headgate.gateway.spark_rehearsal import Wish, rehearse_query
 
-        place = find(checkpoint)
+        place = find(checkpoint, self.registry.file_systems)
         if place is None:
             raise StepError(f"{checkpoint} is not there: nothing was rehearsed")
         importable = (Path(self.registry.path).parent if self.registry.path else Path.cwd(),)
@@ -59,7 +64,7 @@ class RepairEffects(RepairWorld):
                     entry_point, folder / "checkpoint", folder / "out", wish, importable=importable
                 )
             except CaptureError as error:
-                raise RefusedError(f"{entry_point} can't prove the repair: {error}") from error
+                raise RefusedError(f"{entry_point} can't be rehearsed: {error}") from error
         engine = found.engine
         return Proof(
             outcome=engine.outcome.value,

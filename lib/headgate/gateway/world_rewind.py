@@ -9,9 +9,12 @@ from urllib.parse import urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
 from headgate.gateway import sink_logs
+from headgate.gateway.addresses import is_remote
 from headgate.gateway.checkpoint_batches import read_batches
-from headgate.gateway.checkpoints import local_path
-from headgate.gateway.rewind_facts import read_rewind
+from headgate.gateway.checkpoints import is_state_data, local_path
+from headgate.gateway.place_copy import sizes_of
+from headgate.gateway.remote_shadow import brought, seen
+from headgate.gateway.rewind_facts import file_sizes, read_rewind
 from headgate.gateway.rewound_copy import copy_to_batch
 from headgate.gateway.spark_state import read_state
 from headgate.model.registry import Registry
@@ -35,12 +38,14 @@ class RewindWorld:
 
     def batches(self, location: str) -> tuple[LoggedBatch, ...]:
         """Return the batches that both logs hold, oldest first."""
-        return read_batches(local_path(location))
+        with seen(location, self.registry.file_systems) as folder:
+            return read_batches(folder)
 
     def rewind(self, location: str, batch: int) -> Rewind:
         """Return what stands against the end of `batch`."""
         try:
-            return read_rewind(local_path(location), batch)
+            with seen(location, self.registry.file_systems) as folder:
+                return read_rewind(folder, batch)
         except (OSError, ValueError) as error:
             raise EvidenceError(f"{location} can't be read: {error}") from error
 
@@ -55,12 +60,17 @@ class RewindWorld:
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of the checkpoint is, and what of it takes room."""
+        if is_remote(location):
+            sizes = sizes_of(location, self.registry.file_systems)
+            return SnapshotSize(files=len(sizes), bytes=sum(sizes), copied=sum(sizes))
         folder = local_path(location)
-        files = [p.stat() for p in folder.rglob("*") if p.is_file() and not p.is_symlink()]
+        files = list(file_sizes(folder))
         place = next(p for p in (self.home, *self.home.parents) if p.exists())
         linked = os.stat(folder).st_dev == os.stat(place).st_dev  # noqa: PTH116
-        size = sum(f.st_size for f in files)
-        return SnapshotSize(files=len(files), bytes=size, copied=0 if linked else size)
+        size = sum(size for _, size in files)
+        # As `copy_tree` does: data of stores are linked, logs and metadata are not.
+        data = sum(s for p, s in files if is_state_data(p.relative_to(folder))) if linked else 0
+        return SnapshotSize(files=len(files), bytes=size, copied=size - data)
 
 
 class RewindEffects(RewindWorld):
@@ -91,7 +101,10 @@ class RewindEffects(RewindWorld):
             self.pause(0)
             return False
 
-        return read_state(Path(location), batch, folder, cancelled=cancelled)
+        if not is_remote(location):
+            return read_state(Path(location), batch, folder, cancelled=cancelled)
+        with brought(location, self.home / "runs" / self._run, self.registry.file_systems) as copy:
+            return read_state(copy, batch, folder, cancelled=cancelled)
 
     def later_files(self, target: str, batch: int) -> list[str]:
         """Return the output files, relative to the folder, of the sink's later batches."""

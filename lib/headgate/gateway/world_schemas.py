@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.gateway.schema_changes import SchemaChanges
 from headgate.model.registry import Registry
-from headgate.plan.world import SubjectVersion
+from headgate.plan.ports.schemas import SubjectVersion
+
+if TYPE_CHECKING:
+    from headgate.gateway.schema_changes import SchemaChanges
 
 
 class SchemaWorld:
@@ -24,8 +27,19 @@ class SchemaWorld:
             found = {name: schemas.raw_versions(name) for name in names}
         return {name: versions for name, versions in found.items() if versions}
 
+    def subject_levels(self, names: Iterable[str]) -> Mapping[str, str]:
+        """Return the compatibility levels that subjects have of their own."""
+        if self.registry.schema_registry_url is None:
+            return {}
+        with self._schemas() as schemas:
+            found = {name: schemas.own_level(name) for name in names}
+        return {name: level for name, level in found.items() if level is not None}
+
     @contextmanager
     def _schemas(self) -> Iterator[SchemaChanges]:
+        # Most plans ask no registry: its client is imported for those that do.
+        from headgate.gateway.schema_changes import SchemaChanges
+
         opened = SchemaChanges(
             str(self.registry.schema_registry_url), self.registry.schema_registry
         )
@@ -53,3 +67,13 @@ class SchemaEffects(SchemaWorld):
                 return schemas.register(subject, version)
             except HeadgateError as error:
                 raise StepError(f"subject {subject} could not be made anew: {error}") from None
+
+    def set_subject_level(self, subject: str, level: str | None) -> None:
+        """Give a subject a compatibility level of its own, or take it away."""
+        with self._schemas() as schemas:
+            try:
+                schemas.set_level(subject, level)
+            except HeadgateError as error:
+                raise StepError(
+                    f"the level of subject {subject} could not be set: {error}"
+                ) from None

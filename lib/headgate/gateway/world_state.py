@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from headgate.gateway.addresses import is_remote
+from headgate.gateway.remote_shadow import brought
 from headgate.gateway.world_carry import draft_path
+from headgate.model.registry import Registry
 from headgate.model.rewind import StoreRows
 
 
@@ -14,6 +17,7 @@ class StateEffects:
     """Work of Spark's on copies, in a process beside us."""
 
     home: Path
+    registry: Registry
     pause: Callable[[float], None]
     _run: str
 
@@ -32,9 +36,11 @@ class StateEffects:
         """Write the state to a folder as Parquet; see `plan.world.Effects`."""
         from headgate.gateway import state_programs
 
-        return state_programs.export(
-            Path(checkpoint), draft_path(draft), self._work_folder(), self._cancelled
-        )
+        work = self._work_folder()
+        if not is_remote(checkpoint):
+            return state_programs.export(Path(checkpoint), draft_path(draft), work, self._cancelled)
+        with brought(checkpoint, work.parent, self.registry.file_systems) as copy:
+            return state_programs.export(copy, draft_path(draft), work, self._cancelled)
 
     def _work_folder(self) -> Path:
         return self.home / "runs" / self._run / "state"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ from headgate.errors import EvidenceError, HeadgateError
 from headgate.gateway.checkpoints import read_checkpoint
 from headgate.gateway.drivers import is_gone
 from headgate.gateway.evidence_files import find
+from headgate.gateway.remote_shadow import logs_seen
 from headgate.gateway.watch_files import newest_watch_files
 from headgate.model.registry import Pipeline, Registry
-from headgate.plan.world import Status, Told
+from headgate.plan.ports.control import Status, Told
 
 if TYPE_CHECKING:
     from headgate.parse.spark.watch import Life, Watched
@@ -22,6 +24,8 @@ TOPIC = "kafka:"
 _SILENT = 100.0
 # A run tells a topic anew each hour who it is.
 _TAIL = 70 * 60.0
+# Of an error's text, which may hold a whole plan.
+_MOST_CHARACTERS = 200
 _UNKNOWN = Told(Status.UNKNOWN)
 
 
@@ -44,7 +48,8 @@ class ToldWorld:
         except HeadgateError as error:
             return Told(Status.UNKNOWN, f"the watch could not be read: {error}")
         found = _UNKNOWN if life is None else judge_life(life, time.time())
-        return found if found.status is not Status.UNKNOWN else _by_rest(registered) or found
+        found = replace(found, run=life.run_id if life else None)
+        return found if found.status is not Status.UNKNOWN else self._by_rest(registered) or found
 
     def life(self, pipeline: Pipeline) -> Life | None:
         """Return the newest run that the watch tells of, None where it tells of none.
@@ -54,7 +59,7 @@ class ToldWorld:
         """
         if pipeline.watch is None:
             return None
-        query_id = _query_id(pipeline)
+        query_id = self._query_id(pipeline)
         names = {query_id} if query_id else {pipeline.query or pipeline.name}
         lives = self.watched(pipeline.watch).lives.values()
         mine = [x for x in lives if names & {x.query_id, x.name}]
@@ -74,11 +79,44 @@ class ToldWorld:
         since = int((time.time() - _TAIL) * 1000)
         return WatchTopic(topic, servers, self.registry.kafka, since_ms=since).read()
 
+    def _by_rest(self, pipeline: Pipeline) -> Told | None:
+        """Return RUNS where a UI shows a batch of it under way; nothing else proves a thing."""
+        query_id = self._query_id(pipeline)
+        if query_id is None:
+            return None
+        for address in pipeline.evidence:
+            if not address.startswith(("http://", "https://")):
+                continue
+            from headgate.gateway.spark_rest import running_queries
+
+            try:
+                if query_id in running_queries(address):
+                    return Told(Status.RUNS, f"{address} shows a batch of it under way")
+            except HeadgateError:
+                continue
+        return None
+
+    def _query_id(self, pipeline: Pipeline) -> str | None:
+        if pipeline.checkpoint is None:
+            return None
+        try:
+            with logs_seen(pipeline.checkpoint, self.registry.file_systems) as folder:
+                found = read_checkpoint(str(folder))
+        except HeadgateError:
+            return None
+        return found.query_id if found else None
+
+
+def _error(life: Life) -> str:
+    """Return the error's class and the first line of its text, as far as there is one."""
+    first = next(iter((life.exception or "").strip().splitlines()), "")[:_MOST_CHARACTERS]
+    return ": ".join(filter(None, (life.error_class, first)))
+
 
 def judge_life(life: Life, now: float) -> Told:
     """Return what a run's last words and its process say; `now` in seconds since 1970."""
     if life.ended:
-        return Told(Status.STOPPED, "its watch told the query's end")
+        return Told(Status.STOPPED, "its watch told the query's end", _error(life))
     if is_gone(life.driver):
         return Told(Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended")
     if life.closed and life.over:
@@ -88,29 +126,3 @@ def judge_life(life: Life, now: float) -> Told:
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
         return Told(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
     return Told(Status.RUNS, f"its watch told of it at {life.told_at}")
-
-
-def _by_rest(pipeline: Pipeline) -> Told | None:
-    """Return RUNS where a UI shows a batch of the query under way; nothing else proves a thing."""
-    query_id = _query_id(pipeline)
-    if query_id is None:
-        return None
-    for address in pipeline.evidence:
-        if not address.startswith(("http://", "https://")):
-            continue
-        from headgate.gateway.spark_rest import running_queries
-
-        try:
-            if query_id in running_queries(address):
-                return Told(Status.RUNS, f"{address} shows a batch of it under way")
-        except HeadgateError:
-            continue
-    return None
-
-
-def _query_id(pipeline: Pipeline) -> str | None:
-    try:
-        found = read_checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
-    except HeadgateError:
-        return None
-    return found.query_id if found else None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.errors import HeadgateError
-from headgate.gateway import kafka_offsets, record_copy
+from headgate.gateway import kafka_offsets, kafka_partitions, record_copy
 from headgate.gateway import kafka_topic_changes as changes
 from headgate.gateway.world_kafka import KafkaWorld
-from headgate.plan.world import Digest, Span, TopicShape
+from headgate.plan.ports.kafka import TopicShape
+from headgate.plan.ports.parking import Digest, Span
 
 _LOOK_EVERY = 1000
 
@@ -35,6 +36,10 @@ class TopicWorld(KafkaWorld):
         """Return those of the topics on which a transaction is open."""
         topics = self.topics(names)
         return changes.topics_in_transaction(self.kafka, topics) if topics else ()
+
+    def unraisable(self, wanted: Mapping[str, int]) -> Mapping[str, str]:
+        """Return by topic why the broker would not give it so many partitions."""
+        return kafka_partitions.unraisable(self.kafka, wanted)
 
     def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
         """Return each topic's size on disk (one replica), None where that can't be told."""
@@ -68,6 +73,10 @@ class TopicEffects(TopicWorld):
     def delete_topic(self, shape: TopicShape) -> None:
         """Delete the topic that has this id, and wait until it is gone."""
         changes.delete_topic(self.kafka, shape.name, shape.id)
+
+    def raise_partitions(self, name: str, to: int) -> None:
+        """Give the topic so many partitions in all, and wait until each has a leader."""
+        kafka_partitions.raise_partitions(self.kafka, name, to)
 
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, with its offsets; fine if it is gone."""

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from headgate.errors import RefusedError
-from headgate.plan.verdict import Verdict
+from headgate.plan.verdict import Sight, Trace, Verdict
 
 Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], Verdict]
+Look: TypeAlias = Callable[[str, str, str, Trace], Sight]
 
 
 class VerdictWorld:
-    """Asks `judge`, which whoever opens the world brings along."""
+    """Asks `judge` and `look`, which whoever opens the world brings along."""
 
     judge: Judge | None = None
+    look: Look | None = None
 
     def verdict(
         self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
@@ -23,3 +25,9 @@ class VerdictWorld:
         if self.judge is None:
             raise RefusedError(f"nothing here can judge {after}: plan it anew")
         return self.judge(pipeline, after, before, fail_on)
+
+    def sight(self, pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+        """Compare what runs with the version that was judged."""
+        if self.look is None:
+            raise RefusedError(f"nothing here can read {after}: plan it anew")
+        return self.look(pipeline, after, version, trace)

@@ -71,11 +71,14 @@ def read_store(
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of the deepest cause: the ones around it say only that it failed."""
+    """Return the first line of the deepest cause: the ones around it say only that it failed.
+
+    Some, like the end of a file that was cut off, say nothing beside their class.
+    """
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while java is not None and java.getCause() is not None:
         java = java.getCause()
-    said = str(java.getMessage() if java is not None else error)
+    said = str((java.getMessage() or java.toString()) if java is not None else error)
     return said.partition("\n")[0][:400]
 
 

@@ -47,11 +47,6 @@ class Ownership:
     records: int | None = None
     bytes: int | None = None
 
-    @property
-    def is_proven(self) -> bool:
-        """Whether exactly one application is proven to own it."""
-        return self.application is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimant:

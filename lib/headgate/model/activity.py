@@ -16,6 +16,27 @@ class ActivityState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Where a group was: sums over its `partitions` (`topic:0`) of offsets and of logs' ends."""
+
+    at: str
+    done: int
+    ended: int
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a group read between two marks, and what arrived; `left` waited at both ends."""
+
+    begin: str
+    end: str
+    read: int
+    arrived: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
     """How a pipeline was seen last; times are ISO 8601 in UTC, None where nothing says.
 
@@ -24,7 +45,8 @@ class Activity:
     for people; `proof` names what was looked at and what each said, `feed` what the state was
     taken from (`watch`, `status`, `checkpoint`, `group`, `event-log`, None for unknown).
     `run_id` is Spark's id of the run, `error_class` its condition where it failed. `commanded` is
-    what the status command said when it was asked last (`runs`, `stopped`, `unknown`).
+    what the status command said when it was asked last (`runs`, `stopped`, `unknown`). Of a group
+    `windows` are the newest, oldest first, and `mark` is where the next one begins.
     """
 
     state: ActivityState = ActivityState.UNKNOWN
@@ -39,3 +61,5 @@ class Activity:
     error_class: str | None = None
     commanded: str | None = None
     looked_at: str | None = None
+    mark: Mark | None = None
+    windows: tuple[Window, ...] = ()

@@ -69,13 +69,17 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOffset:
-    """A committed offset; `offset` is None where the partition is assigned but not committed."""
+    """A committed offset; `offset` is None where the partition is assigned but not committed.
+
+    `pending` says that a transaction has committed another one and is not at its end.
+    """
 
     topic: str
     partition: int
     offset: int | None = None
     leader_epoch: int | None = None
     metadata: str | None = None
+    pending: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,11 @@ class Group:
     def is_inactive(self) -> bool:
         """True only where it is proven that nobody is in the group; `dead` proves nothing."""
         return self.members == () and self.state == "empty"
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The topics of which committed offsets wait for a transaction's end, sorted."""
+        return tuple(sorted({o.topic for o in self.offsets if o.pending}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

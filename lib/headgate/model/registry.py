@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from headgate.model.calls import Call
@@ -48,6 +48,8 @@ class Pipeline:
     not committed yet. `entry_point` is `module:function`, importable from the file's folder.
     `watch` is where `headgate.watch` writes: a folder or URI, or `kafka:TOPIC`; `query` is the
     query's name or id where several share it. `line` is where the table stands in the file.
+    `declared` is the file's `checkpoint` where a run has led the query to another one, which then
+    stands in `checkpoint`; None otherwise.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Pipeline:
     query: str | None = None
     commands: Commands = Commands()
     line: int = 0
+    declared: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +130,18 @@ class Registry:
     def pipeline(self, name: str) -> Pipeline | None:
         """Return the pipeline of that name, or None."""
         return next((p for p in self.pipelines if p.name == name), None)
+
+    def led(self, places: Mapping[str, tuple[str, str]]) -> Registry:
+        """Return it with the checkpoints that runs have led queries to.
+
+        `places` has, by pipeline, the `checkpoint` of the file that a place stands for, and the
+        place; who writes another one into the file has the last word.
+        """
+        found = tuple(_led(p, places.get(p.name)) for p in self.pipelines)
+        return replace(self, pipelines=found)
+
+
+def _led(pipeline: Pipeline, place: tuple[str, str] | None) -> Pipeline:
+    declared = pipeline.declared or pipeline.checkpoint
+    at = place[1] if place is not None and place[0] == declared else declared
+    return replace(pipeline, checkpoint=at, declared=None if at == declared else declared)

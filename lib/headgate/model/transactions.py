@@ -15,11 +15,22 @@ class Transaction:
 
     `id` is the transactional id, None of one that only a partition knows of (its coordinator has
     forgotten it). `state` is the broker's word in lower case. `topics` are those it wrote to.
+    `producer` and `epoch` say who began it. Of one that only a partition knows, `partition` is
+    that one's number and `coordinator_epoch` what it knows of the coordinator.
     """
 
     id: str | None
     state: str
     topics: frozenset[str] = frozenset()
+    producer: int | None = None
+    epoch: int | None = None
+    partition: int | None = None
+    coordinator_epoch: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called by: its id, else `TOPIC:PARTITION:PRODUCER`."""
+        return self.id or f"{':'.join(sorted(self.topics))}:{self.partition}:{self.producer}"
 
 
 def is_of_application(transactional_id: str, application: str) -> bool:

@@ -131,6 +131,9 @@ class Source:
     node: str | None = None
 
 
+FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "xml", "file"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sink:
     """Where a query writes: `target` is the topic, directory or table, None where unknown.
@@ -148,6 +151,11 @@ class Sink:
     node: str | None = None
     made_by: dict[str, str] = field(default_factory=dict)
     payloads: tuple[Payload, ...] = ()
+
+    @property
+    def is_files(self) -> bool:
+        """Whether it is Spark's file sink, which skips batch numbers that its own log has."""
+        return self.format in FILE_SINKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

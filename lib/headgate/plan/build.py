@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
@@ -11,37 +12,44 @@ from headgate.model.version import Version
 from headgate.plan.answers import read_answers
 from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenario import Answer, Asked, Scenario
-from headgate.plan.scenarios import (
-    carry_over,
-    common,
-    from_old_state,
-    from_point,
-    from_scratch,
-    offline_upgrade,
-    pause,
-    repair,
-    rescale,
-    reset,
-    retire,
-    skip,
-)
+from headgate.plan.scenarios import common
+from headgate.plan.words import instead
 from headgate.plan.world import World
 
-SCENARIOS: dict[str, Scenario] = {
-    s.name: s
-    for s in (
-        from_scratch.SCENARIO,
-        from_point.SCENARIO,
-        carry_over.SCENARIO,
-        rescale.SCENARIO,
-        from_old_state.SCENARIO,
-        offline_upgrade.SCENARIO,
-        repair.SCENARIO,
-        skip.SCENARIO,
-        retire.SCENARIO,
-        pause.SCENARIO,
-    )
-}
+
+class _Scenarios(Mapping[str, Scenario]):
+    """Scenarios by name, each in the module of its name, which is imported when it is asked for."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getitem__(self, name: str) -> Scenario:
+        if name not in self._names:
+            raise KeyError(name)
+        return _declared(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+SCENARIOS = _Scenarios(
+    "from-scratch",
+    "from-point",
+    "carry-over",
+    "rescale",
+    "from-old-state",
+    "offline-upgrade",
+    "repair",
+    "skip",
+    "retire",
+    "pause",
+)
+
+# The key of a run's impact under which stands what was approved.
+APPROVED = "approved"
 
 # What the contract names and this release does not build yet.
 PLANNED = (
@@ -75,7 +83,8 @@ def build_plan(
     registered = world.registered(pipeline)
     declared = _scenario(scenario)
     if registered is None:
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+        names = instead(pipeline, [p.name for p in world.pipelines()])
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     asked = Asked(
         scenario=scenario,
         pipeline=registered,
@@ -101,18 +110,25 @@ def build_plan(
 
 def _scenario(name: str) -> Scenario:
     # Kafka's options have a command of their own: nobody is asked for them one by one.
-    found = reset.SCENARIO if name == RESET else SCENARIOS.get(name)
+    found = _declared(RESET) if name == RESET else SCENARIOS.get(name)
     if found is None:
         reason = "is not built in this release" if name in PLANNED else "is no scenario"
         raise ScenarioError(f"{name} {reason}; there is {', '.join(SCENARIOS)}")
     return found
 
 
+def _declared(name: str) -> Scenario:
+    module = import_module(f"headgate.plan.scenarios.{name.replace('-', '_')}")
+    scenario: Scenario = module.SCENARIO
+    return scenario
+
+
 def moved(before: Plan, now: Plan) -> tuple[str, ...]:
     """Return what moved between a plan and the same plan built now; empty where nothing did.
 
     The impact may grow, because a live pipeline goes on: to twice what was approved, or by
-    100,000 records. More than that was not approved.
+    100,000 records. More than that was not approved, however often the plan is built anew between
+    the approval and the run.
     """
     found = [
         f"{name}: {_short(before.preconditions.get(name))} is now {_short(value)}"
@@ -122,13 +138,25 @@ def moved(before: Plan, now: Plan) -> tuple[str, ...]:
     found += [f"{n} is gone" for n in before.preconditions if n not in now.preconditions]
     if not found and before.hash != now.hash:
         found = ["its steps would be others now"]
-    return (*found, *_grown(before.impact.get("total"), now.impact.get("total")))
+    approved, counted = approved_counts(before), _counts(now)
+    grown = ((w, approved[w], counted.get(w)) for w in approved)
+    return (*found, *(f"{n} records would be {w}, {a} were approved" for w, a, n in grown
+                      if n is not None and n > max(2 * a, a + 100_000)))  # fmt: skip
 
 
-def _grown(approved: int | None, now: int | None) -> tuple[str, ...]:
-    if approved is None or now is None or now <= max(2 * approved, approved + 100_000):
-        return ()
-    return (f"{now} records would be read again, {approved} were approved",)
+def approved_counts(plan: Plan) -> dict[str, int]:
+    """Return how many records were approved to be `read again` and `skipped`.
+
+    A plan that was built anew for its run keeps the numbers of the one that was looked at.
+    """
+    return dict(plan.impact.get(APPROVED) or _counts(plan))
+
+
+def _counts(plan: Plan) -> dict[str, int]:
+    total = plan.impact.get("total")
+    if total is None:
+        return {}
+    return {"read again": total, "skipped": sum(plan.impact.get("skipped", {}).values())}
 
 
 def _short(value: object) -> str:

@@ -29,11 +29,15 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the journal says of one step; `was` is what its first BEGUN entry holds."""
+    """What the journal says of one step; `was` is what its first BEGUN entry holds.
+
+    `unfenced` says that the fence which the step put up was taken off when the run was cancelled.
+    """
 
     state: StepState = StepState.WAITING
     was: dict[str, Any] = field(default_factory=dict)
     begun: bool = False
+    unfenced: bool = False
 
 
 class Journal(Protocol):
@@ -50,6 +54,9 @@ class Journal(Protocol):
 
     def failed(self, position: int, error: str) -> None:
         """Record that the step gave up."""
+
+    def returning(self, position: int) -> None:
+        """Record that the effect is about to be taken back."""
 
     def undone(self, position: int) -> None:
         """Record that the effect was taken back."""
@@ -90,11 +97,16 @@ class Executor:
         step.verify(self.effects, was)
 
     def roll_back(self, steps: Sequence[Step]) -> None:
-        """Take back what was begun, newest first: a refused run leaves the world as it was."""
+        """Take back what was begun, newest first: a refused run leaves the world as it was.
+
+        A cancel stops it between two steps and wherever one waits; the journal says at which.
+        """
         for position in reversed(range(len(steps))):
             record = self.journal.record(position)
             if not (record.begun and record.state.may_have_effect):
                 continue
+            self.effects.pause(0)
+            self.journal.returning(position)
             for back in steps[position].undo(record.was):
                 self._perform(back)
             self.journal.undone(position)

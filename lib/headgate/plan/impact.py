@@ -8,6 +8,9 @@ all of them are estimates. What could not be found out is None, and `how` says w
     bytes_how        how they were estimated
     seconds          to read it all again and catch up, None where unknown or never
     seconds_how      from which rate, or why it is not known
+    copy_seconds     to copy a checkpoint within a remote file system, None where unknown
+    copy_how         from which earlier copies, or why it is not known
+    kept_seconds     how long after its end the run keeps what its undo needs
     downstream       `pipelines`, `groups`, `topics` that get its results, `owners` by name,
                      `unowned`; `known` is false where what it writes is not known
 """
@@ -15,12 +18,16 @@ all of them are estimates. What could not be found out is None, and `how` says w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from headgate.plan.plan import UNDO, Plan
 
-MEASURED = ("bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "downstream")
+MEASURED = (
+    "bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "copy_seconds", "copy_how",
+    "kept_seconds", "downstream",
+)  # fmt: skip
 """The keys that a scenario does not fill in."""
 
 
@@ -34,11 +41,15 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """Records per second that a pipeline reads when it has work, and that arrive meanwhile."""
+    """Records per second that a pipeline reads when it has work, and that arrive meanwhile.
+
+    `idle`: it never had much work, so `reads` tells what came rather than what it can.
+    """
 
     reads: float
     arrives: float = 0.0
     how: str = ""
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +100,12 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     if rates is None:
         return {"seconds": None, "seconds_how": why_not}
     left = rates.reads - rates.arrives
+    if rates.idle and left <= rates.arrives:
+        keeps_up = (
+            f"unknown: it keeps up with the {rates.arrives:.0f} records/s that arrive, which does"
+            f" not show how fast it reads when more waits ({rates.how})"
+        )
+        return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:
         never = (
             f"it would never catch up: {rates.arrives:.0f} records/s arrive, {rates.reads:.0f}"
@@ -97,6 +114,20 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
         return {"seconds": None, "seconds_how": never}
     how = f"{rates.reads:.0f} records/s are read, {rates.arrives:.0f} arrive ({rates.how})"
     return {"seconds": round(backlog / left, 1), "seconds_how": how}
+
+
+def with_kept(plan: Plan, keep: timedelta) -> Plan:
+    """Return the plan with how long its run keeps what an undo needs, and how much that is.
+
+    The size is told where a step copies a checkpoint and the scenario has not told it already.
+    """
+    if not plan.appliable or plan.scenario == UNDO:
+        return plan
+    copies = [d for d in (s.details() for s in plan.steps) if d.get("copied") is not None]
+    told: dict[str, Any] = {"kept_seconds": round(keep.total_seconds())}
+    if copies and "snapshot" not in plan.impact:
+        told["snapshot"] = {k: sum(d[k] for d in copies) for k in ("bytes", "copied")}
+    return replace(plan, impact={**plan.impact, **told})
 
 
 def again(impact: Mapping[str, Any]) -> int | None:

@@ -9,16 +9,20 @@ from headgate.errors import ScenarioError
 
 _ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)S)?)?", re.I)
 _SHORT = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I)
+_TIME_OF_DAY = re.compile(r"\d[T ]\d", re.I)
 _FORM = "2026-11-21T10:00:00Z"
 
 
 def moment(text: str, *, option: str) -> datetime:
-    """Return an ISO 8601 time in UTC; without a zone it is UTC, as for Kafka's own tools."""
+    """Return an ISO 8601 time in UTC; without a zone it is UTC, as for Kafka's own tools.
+
+    A blank may stand for the `T`. A day alone is no time: nobody could tell which end of it.
+    """
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         found = None
-    if found is None or "T" not in text.upper():
+    if found is None or not _TIME_OF_DAY.search(text):
         raise ScenarioError(f"--{option}: expected a time such as {_FORM}, found {text!r}")
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 

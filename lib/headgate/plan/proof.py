@@ -7,8 +7,10 @@ being deleted below it: what the stop step has proved may be hours old.
 from __future__ import annotations
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.plan.step import active_reason
-from headgate.plan.world import Checkpoint, Status, World
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
+from headgate.plan.step import active_reason, pending_reason
+from headgate.plan.world import World
 
 # A query is quiet when no batch came over several times the longest of its usual interval and its
 # batches' durations. Below the minimum nothing is proven; beyond the maximum nobody waits.
@@ -27,15 +29,24 @@ def prove_stopped(
     For the `check` of each destructive step; it is quick and has no effects. Asked are the status
     command, which must say `stopped`; what its driver tells of itself (`headgate.watch`, Spark's
     REST interface); the `group`, which must be proven empty: static members and those of a killed
-    process count until their session times out; and the logs of `checkpoint`, which must not have
+    process count until their session times out, and so does a transaction that has committed its
+    offsets and is not at its end; and the logs of `checkpoint`, which must not have
     moved just now, unless one of the first two proves the end. `pipeline` is None for what nobody
     has registered. RefusedError names what speaks against it.
     """
     proven = pipeline is not None and _said(world, pipeline)
-    if group is not None and not world.group(group).is_inactive:
-        raise RefusedError(active_reason(world, group))
+    if group is not None:
+        _nobody_in(world, group)
     if checkpoint is not None and not proven:
         _quiet(world, pipeline, checkpoint)
+
+
+def _nobody_in(world: World, group: str) -> None:
+    found = world.group(group)
+    if not found.is_inactive:
+        raise RefusedError(active_reason(world, group))
+    if found.pending:
+        raise RefusedError(pending_reason(found))
 
 
 def _said(world: World, pipeline: str) -> bool:

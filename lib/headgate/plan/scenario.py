@@ -71,6 +71,12 @@ class Support:
 
 
 SUPPORTED = Support(Answer.SUPPORTED)
+# What a run that leads a query to a new place for its checkpoint can't do without.
+REMOTE = (
+    "a start command that hands on ${HEADGATE_CHECKPOINT} where the checkpoint is on a remote file"
+    " system (object store, HDFS): there the query is led to a new place"
+)
+LOCAL = "a checkpoint that is a folder of this machine, local or mounted"
 
 
 def needs(what: str) -> Support:

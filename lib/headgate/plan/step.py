@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from headgate.errors import RefusedError, StalePlanError
+from headgate.model.cluster import Group, Partition, Topic
+from headgate.plan.words import named
 from headgate.plan.world import Effects, World
 
 Was: TypeAlias = dict[str, Any]
@@ -54,6 +56,12 @@ class Step(Protocol):
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Return the steps that put back what was; none where nothing needs to be put back."""
 
+    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+        """Return why the undo of its run is refused, once a step that can't be undone was begun.
+
+        Empty where it did nothing yet, None where all that it says of itself is there for good.
+        """
+
     def facts(self, world: World) -> dict[str, Any]:
         """Return what must still hold when an undo that has this step begins."""
 
@@ -83,29 +91,67 @@ def check_entry_point(world: World, pipeline: str, planned: str) -> None:
 
 def check_topics(world: World, planned: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
-    now = world.topics(planned)
+    _refuse_other_topics(world.identities(planned), planned)
+
+
+def check_found_topics(
+    found: Mapping[str, Topic], planned: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Refuse as `check_topics` does, of topics that were just read."""
+    now = {name: (topic.id, len(topic.partitions)) for name, topic in found.items()}
+    _refuse_other_topics(now, planned)
+
+
+def _refuse_other_topics(
+    now: Mapping[str, tuple[str | None, int]], planned: Mapping[str, Mapping[str, Any]]
+) -> None:
     for name, facts in sorted(planned.items()):
-        topic = now.get(name)
-        if topic is None:
+        if name not in now:
             raise RefusedError(f"topic {name} does not exist")
-        if topic.id is None:
-            raise RefusedError(f"the id of topic {name} could not be read: it may be another one")
-        if topic.id != facts["id"]:
+        topic_id, partitions = now[name]
+        if topic_id != facts["id"]:
             raise StalePlanError(f"topic {name} was deleted and made anew since")
-        if len(topic.partitions) != facts["partitions"]:
+        if partitions != facts["partitions"]:
             raise StalePlanError(
-                f"topic {name} has {len(topic.partitions)} partitions now,"
+                f"topic {name} has {partitions} partitions now,"
                 f" {facts['partitions']} when this was planned"
             )
 
 
+def known_log(topic: str, part: Partition) -> tuple[int, int]:
+    """Return where a partition's log begins and ends; RefusedError where nobody tells.
+
+    A step that took such a partition for an empty one would lose what it holds.
+    """
+    if part.begin is None or part.end is None:
+        raise RefusedError(
+            f"where the log of {topic}[{part.number}] begins and ends is not known: is it led?"
+        )
+    return part.begin, part.end
+
+
 def check_inactive(world: World, group_id: str, planned_type: str) -> None:
     """Refuse unless it is proven that the group has no members and is of the planned type."""
-    group = world.group(group_id)
+    check_found_inactive(world, world.group(group_id), planned_type)
+
+
+def check_found_inactive(world: World, group: Group, planned_type: str) -> None:
+    """Refuse as `check_inactive` does, of a group that was just read."""
     if group.state != "dead" and group.type.value != planned_type:
-        raise StalePlanError(f"group {group_id} is of type {group.type} now, not {planned_type}")
+        raise StalePlanError(f"group {group.id} is of type {group.type} now, not {planned_type}")
     if not group.is_inactive:
-        raise RefusedError(active_reason(world, group_id))
+        raise RefusedError(active_reason(world, group.id))
+    if group.pending:
+        raise RefusedError(pending_reason(group))
+
+
+def pending_reason(group: Group) -> str:
+    """Say that a transaction is at the group's offsets: its producer counts as alive."""
+    return (
+        f"committed offsets of {group.id} on {named(group.pending)} wait for the end of a"
+        " transaction: something of it is alive, or was killed just now; stop it, or wait until"
+        " the broker ends the transaction (transaction.timeout.ms)"
+    )
 
 
 def active_reason(world: World, group_id: str) -> str:

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from headgate.errors import RefusedError
+from headgate.model.cluster import Group
 from headgate.plan import proof
-from headgate.plan.step import active_reason
-from headgate.plan.world import Effects, Status
+from headgate.plan.ports.control import Status
+from headgate.plan.step import active_reason, pending_reason
+from headgate.plan.world import Effects, World
 
 # A killed consumer stays a member until its session times out: 45 s unless configured. The watch
 # of a driver that was killed on another machine is believed for 100 s.
 STOP_SECONDS, TOLD_SECONDS = 90.0, 120.0
+# A producer's transactions time out after 60 s unless configured; the broker looks every 10 s.
+PENDING_SECONDS = 75.0
 _POLL = 0.5
+
+
+def is_running(world: World, pipeline: str, group: str | None) -> bool | None:
+    """Return whether the pipeline runs, None where that can't be told."""
+    status = world.status(pipeline)
+    if status is not Status.UNKNOWN:
+        return status is not Status.STOPPED
+    if group is not None:
+        found = world.group(group)
+        return False if found.is_inactive else (True if found.members else None)
+    told = world.told(pipeline).status
+    return None if told is Status.UNKNOWN else told is Status.RUNS
 
 
 def wait_until_stopped(
@@ -23,16 +39,18 @@ def wait_until_stopped(
 ) -> None:
     """Return once it is proven that the pipeline has stopped; RefusedError says what is not.
 
-    Proof is, for a group, that it is empty. For a query it is its status command's word or its
-    driver's, else that no batch came for several times as long as one usually takes; the logs
-    must not move in any case. Without `patient` nothing was done that would need time.
+    Proof is, for a group, that it is empty and no transaction is at its offsets. For a query it is
+    its status command's word or its driver's, else that no batch came for several times as long as
+    one usually takes; the logs must not move in any case. Without `patient` nothing was done that
+    would need time.
     """
     registered = effects.registered(pipeline)
     has_status = registered is not None and registered.commands.status is not None
     if has_status:
         _wait_for_status(effects, pipeline, patient)
     if group is not None:
-        _wait_for_empty_group(effects, group, patient)
+        found = _wait_for_empty_group(effects, group, patient, proven=has_status)
+        _wait_for_transactions(effects, found)
     told = _wait_for_driver(effects, pipeline, patient)
     if checkpoint is not None:
         proven = has_status or told is Status.STOPPED
@@ -49,13 +67,32 @@ def _wait_for_status(effects: Effects, pipeline: str, patient: bool) -> None:
         raise RefusedError(f"{pipeline} {how}, {waited:.0f} s after it was to stop")
 
 
-def _wait_for_empty_group(effects: Effects, group: str, patient: bool) -> None:
+def _wait_for_empty_group(effects: Effects, group: str, patient: bool, *, proven: bool) -> Group:
+    """Wait until nobody is in it; one that is gone shows nothing, unless the status `proven` it."""
     waited = 0.0
-    while not effects.group(group).is_inactive:
+    while not _is_empty(found := effects.group(group), proven=proven):
         if waited >= STOP_SECONDS or not patient:
             raise RefusedError(active_reason(effects, group))
         effects.pause(_POLL)
         waited += _POLL
+    return found
+
+
+def _is_empty(group: Group, *, proven: bool) -> bool:
+    is_gone = group.state == "dead" and group.members == ()
+    return group.is_inactive or (proven and is_gone)
+
+
+def _wait_for_transactions(effects: Effects, found: Group) -> None:
+    """Wait also where nothing was done: the broker ends what a killed producer left open."""
+    waited = 0.0
+    while found.pending:
+        if waited >= PENDING_SECONDS:
+            raise RefusedError(pending_reason(found))
+        if waited == 0:
+            effects.note(f"waiting for the end of a transaction of {found.id}")
+        effects.pause(_POLL)
+        waited, found = waited + _POLL, effects.group(found.id)
 
 
 def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
@@ -77,7 +114,9 @@ def _watch_logs(effects: Effects, pipeline: str, location: str, *, proven: bool)
         return
     seconds = min(proof.quiet_needed(before), proof.QUIET_MAX)
     if proven:
+        # Somebody said so already: then the silence up to now counts, too, as in each later proof.
         seconds = min(seconds, max(proof.QUIET_MIN, proof.QUIET_MAX / 3))
+        seconds = max(seconds - (before.quiet_seconds or 0), proof.QUIET_MIN)
     elif proof.quiet_needed(before) > proof.QUIET_MAX:
         needed = proof.quiet_needed(before)
         raise RefusedError(

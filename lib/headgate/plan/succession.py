@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
-from headgate.plan.target import Place, Target, TopicPart, find
+from headgate.plan.target import Found, Place, Target, TopicPart, find, say_cut
 from headgate.plan.world import World
 
 CARRY = Target(place=Place.CURRENT)
@@ -51,12 +51,14 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Where all sources begin; `refusals` and `risks` are sentences."""
+    """Where all sources begin; `refusals` and `risks` are sentences, the rest as in `Found`."""
 
     beginnings: list[Beginning] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     risks: list[str] = field(default_factory=list)
+    cut: list[TopicPart] = field(default_factory=list)
+    within: list[TopicPart] = field(default_factory=list)
 
 
 def begin(
@@ -86,6 +88,10 @@ def begin(
                 _files(found, take, known[0], target)
             case _:
                 found.refusals.append(_unfit(known))
+    over_all = Found(cut=found.cut, within=found.within)
+    say_cut(over_all, target)
+    found.refusals.extend(over_all.refusals)
+    found.risks.extend(over_all.risks)
     return found
 
 
@@ -180,7 +186,9 @@ class _Kafka:
         staying = [part for part in self.at if part not in set(moving)]
         to: dict[TopicPart, int] = {}
         for target, parts in ((self.target, moving), (CARRY, staying)):
-            found = find(target, world, topics, parts, self.at)
+            found = find(target, world, topics, parts, self.at, are_all=False)
+            self.found.cut.extend(found.cut)
+            self.found.within.extend(found.within)
             self.found.refusals.extend(found.refusals)
             self.found.risks.extend(found.risks)
             to |= found.to

@@ -9,6 +9,7 @@ from enum import StrEnum
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.plan.moment import from_milliseconds, iso
+from headgate.plan.words import named
 from headgate.plan.world import World
 
 TopicPart = tuple[str, int]
@@ -47,7 +48,8 @@ class Listed:
 class Target:
     """Where to go. `at` is a time in Unix milliseconds, `by` a number of offsets, either sign.
 
-    Of a TIME, `silent` is for partitions without a record then or later.
+    Of a TIME, `silent` is for partitions without a record then or later, and `past_retention`
+    accepts that retention may have taken records since then, so that some begin later.
     """
 
     place: Place
@@ -56,6 +58,7 @@ class Target:
     by: int | None = None
     listed: tuple[Listed, ...] = ()
     silent: Silent = Silent.ASK
+    past_retention: bool = False
 
     def describe(self) -> str:
         """Return it as the end of `move G to ...`."""
@@ -78,12 +81,15 @@ class Target:
 class Found:
     """Where each partition goes; one that is left as it is, is not in `to`.
 
-    `refusals` and `risks` are sentences.
+    Of a time, `cut` begin with the first record that retention has left of them, which may be
+    later; `within` have records of before it, too. `refusals` and `risks` are sentences.
     """
 
     to: dict[TopicPart, int] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
     risks: list[str] = field(default_factory=list)
+    cut: list[TopicPart] = field(default_factory=list)
+    within: list[TopicPart] = field(default_factory=list)
 
 
 def find(
@@ -92,8 +98,12 @@ def find(
     topics: Mapping[str, Topic],
     parts: Iterable[TopicPart],
     committed: Mapping[TopicPart, int],
+    *,
+    are_all: bool = True,
 ) -> Found:
     """Return where the partitions go, as the world is now; UnreachableError where it is silent.
+
+    `are_all` says that these are all that move; else who calls sees to those that are `cut`.
 
     A target outside of a partition's log is refused: Kafka would accept it, and the consumer
     would follow its `auto.offset.reset` at the next start. Only a shift ends at the log's ends.
@@ -117,9 +127,31 @@ def find(
             finder.exact(listed.get(part))
         else:
             finder.go(target, first.get(part))
+    if are_all:
+        say_cut(found, target)
     unknown = sorted(listed.keys() - set(wanted))
     found.refusals.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
     return found
+
+
+def say_cut(found: Found, target: Target) -> None:
+    """Refuse, or name as a risk, a time that retention has passed in some partitions alone.
+
+    Where no log holds records of before it, each begins where its log does: at the BEGINNING.
+    """
+    if not found.cut:
+        return
+    parts, at = named(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
+    said = (
+        f"retention may have taken records of {parts} since {at}: the first that is left there is"
+        " as young, so the inputs do not begin at one point"
+    )
+    if target.past_retention or not found.within:
+        found.risks.append(said)
+    else:
+        found.refusals.append(
+            f"{said}; take a later time, or accept what is left with --past-retention"
+        )
 
 
 def _name(part: TopicPart) -> str:
@@ -168,6 +200,10 @@ class _Finder:
 
     def _time(self, target: Target, first: int | None) -> None:
         if first is not None:
+            if first > self.begin:
+                self.found.within.append(self.part)
+            elif self.begin > 0:
+                self.found.cut.append(self.part)
             self._to(max(first, self.begin))
         elif target.silent is Silent.END:
             self._to(self.end)

@@ -8,12 +8,21 @@ from typing import Any
 
 from headgate.model.registry import Commands
 from headgate.plan.execute import Record
+from headgate.plan.fences import takes_off
 from headgate.plan.plan import UNDO, Plan
 from headgate.plan.scenarios.common import topic_facts
 from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import RestoreCheckpoint, RestoreGroup, RestoreOffsets, RestoreTopics
-from headgate.plan.steps.offsets import committed, replace_was
-from headgate.plan.steps.process import StopPipeline, rebind
+from headgate.plan.steps import (
+    LeadBack,
+    RestoreCheckpoint,
+    RestoreGroup,
+    RestoreOffsets,
+    RestoreTopics,
+    Unfence,
+)
+from headgate.plan.steps.moves import committed, replace_was
+from headgate.plan.steps.process import StopPipeline
+from headgate.plan.steps.rebind import rebind
 from headgate.plan.world import World
 
 
@@ -40,6 +49,7 @@ def build_undo(past: Past, world: World) -> Plan:
         for back in _back(step, past.records.get(position), commands)
     ]
     pairs = [*_stop_first([step for _, step in pairs], commands), *pairs]
+    pairs += _unfence_last([step for _, step in pairs], commands)
     steps = tuple(step for _, step in pairs)
     preconditions = _preconditions(past, steps, world)
     return Plan(
@@ -70,17 +80,43 @@ def _stop_first(steps: list[Step], commands: Commands) -> list[tuple[None, Step]
         # Of a group that the run deleted nothing can be proven but that it is gone.
         if isinstance(step, StopPipeline | RestoreGroup):
             break
-        if isinstance(step, RestoreCheckpoint | RestoreTopics) and step.pipeline is not None:
+        if isinstance(step, _NEEDS_STOP) and step.pipeline is not None:
             stop = StopPipeline(
                 pipeline=step.pipeline,
                 command=commands.stop,
                 start=commands.start,
                 has_status=commands.status is not None,
-                checkpoint=step.checkpoint if isinstance(step, RestoreCheckpoint) else None,
+                checkpoint=_checkpoint_of(step),
                 group=step.group if isinstance(step, RestoreTopics) else None,
+                fence=commands.fence,
+                unfence=commands.unfence,
             )
             return [(None, stop)]
     return []
+
+
+def _unfence_last(steps: list[Step], commands: Commands) -> list[tuple[None, Step]]:
+    """Return the end of a fence that the undo puts up and no step of its own takes off."""
+    fenced: StopPipeline | None = None
+    for step in steps:
+        if isinstance(step, StopPipeline) and step.fence is not None:
+            fenced = step
+        elif takes_off(step):
+            fenced = None
+    if fenced is None or commands.unfence is None:
+        return []
+    off = Unfence(pipeline=fenced.pipeline, command=commands.unfence, fence=commands.fence)
+    return [(None, off)]
+
+
+_NEEDS_STOP = RestoreCheckpoint | LeadBack | RestoreTopics
+
+
+def _checkpoint_of(step: RestoreCheckpoint | LeadBack | RestoreTopics) -> str | None:
+    """Return where the query that must be stopped first has its checkpoint."""
+    if isinstance(step, LeadBack):
+        return step.place
+    return step.checkpoint if isinstance(step, RestoreCheckpoint) else None
 
 
 def _back(step: Step, record: Record | None, commands: Commands) -> tuple[Step, ...]:
@@ -117,13 +153,14 @@ def _refusals(
 ) -> list[str]:
     if past.refusals:
         return []
-    if not steps:
-        return [f"run {past.run} left nothing that could be put back"]
     found = [
-        f"can't be undone: {step.describe()}"
+        reason
         for position, step in enumerate(past.plan.steps)
-        if not step.undoable and past.records.get(position, Record()).state.may_have_effect
+        if not step.undoable
+        for reason in _remains(step, past.records.get(position, Record()), world)
     ]
+    if not steps:
+        return found or [f"run {past.run} left nothing that could be put back"]
     before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
     if now is not None and now != before:
         found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
@@ -133,6 +170,14 @@ def _refusals(
         if isinstance(step, RestoreOffsets):
             found += _offset_refusals(step, facts["topics"], world, stops=stops)
     return found
+
+
+def _remains(step: Step, record: Record, world: World) -> tuple[str, ...]:
+    """Return why the undo can't take a step back; nothing of one that was never begun."""
+    if not (record.begun and record.state.may_have_effect):
+        return ()
+    said = step.remains(world, record.was)
+    return (f"can't be undone: {step.describe()}",) if said is None else said
 
 
 def _offset_refusals(

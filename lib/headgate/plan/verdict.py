@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headgate.errors import ScenarioError
+from headgate.model.cluster import Group
 
 FAIL_ON = ("refuses", "silently_wrong", "unknown")
 WORDS = (*FAIL_ON, "mixed", "no_effect")
@@ -66,6 +67,32 @@ class Verdict:
     def codes(self) -> tuple[str, ...]:
         """Every finding as `RULE outcome`, once, in order."""
         return tuple(sorted({f"{f.rule} {f.outcome}" for f in self.findings}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What tells the run that began from those before it.
+
+    `committed` and `begun` are the last batches of both logs that the old version left, None where
+    a log was empty. `group` is a Kafka Streams application's, as it is now.
+    """
+
+    query_id: str | None = None
+    committed: int | None = None
+    begun: int | None = None
+    group: Group | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What was seen of the version that runs, beside the one that was judged; clauses.
+
+    It is that version only where it was `told_by` something, and both others are empty.
+    """
+
+    told_by: str | None = None
+    differs: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 def new_codes(verdict: Verdict, approved: Iterable[str]) -> tuple[Judged, ...]:

@@ -13,3 +13,24 @@ def named(names: Iterable[str]) -> str:
     ordered = sorted(names)
     more = len(ordered) - _SHOWN
     return ", ".join(ordered[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def size(number: float) -> str:
+    """Return bytes as `512 B`, `1.2 kB`, `34 MB`: decimal, as pages and the command line do."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(number) < 999.5:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} TB"
+
+
+def instead(name: str, known: Iterable[str]) -> str:
+    """Return what may have been meant by a name that is not there, as the end of a sentence."""
+    # Imported here: hardly anybody mistypes, and everybody would wait for it.
+    from difflib import get_close_matches
+
+    names = list(known)
+    close = get_close_matches(name, names, n=2)
+    if close:
+        return f": is it {' or '.join(close)}?"
+    return f"; there is {named(names)}" if names else ""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,29 +12,17 @@ from sqlalchemy.engine import Connection
 
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.rows import Entry, Event
 from headgate.store.tables import JOURNAL, PROGRESS
 
-
-class Event(StrEnum):
-    """What an entry says of its step; ASKED and CONFIRMED leave its state as it is."""
-
-    BEGUN = "begun"
-    DONE = "done"
-    FAILED = "failed"
-    UNDONE = "undone"
-    ASKED = "asked"
-    CONFIRMED = "confirmed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED the `error`."""
-
-    run: str
-    position: int
-    event: Event
-    data: dict[str, Any] = field(default_factory=dict)
-    at: str
+__all__ = [
+    "Entry",
+    "Event",
+    "Journal",
+    "Note",
+    "entries_in",
+    "write_entry",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +40,10 @@ class Journal:
 
     BEGUN means that the step's effect may have happened, and holds what its undo needs; DONE
     that it happened and was verified; FAILED that the step gave up: without a BEGUN before anything
-    was done, after one the effect may be there in part; UNDONE that the old state was put back, by
-    another run or by the run's own roll-back. A step that was BEGUN and is not DONE or UNDONE is
-    in doubt: look at the world before doing anything.
+    was done, after one the effect may be there in part; RETURNING that the run's own roll-back may
+    have taken it back in part; UNDONE that the old state was put back, by another run or by the
+    roll-back. A step that was BEGUN or is RETURNING, and not DONE or UNDONE, is in doubt: look at
+    the world before doing anything.
     """
 
     def __init__(self, database: Database) -> None:
@@ -78,6 +66,16 @@ class Journal:
         """Return what was journalled of the run, oldest first."""
         with self._database.reading() as connection:
             return entries_in(connection, run)
+
+    def newest(self, run: str) -> tuple[int, int]:
+        """Return numbers that grow with each entry and with each message of the run."""
+        entries, notes = (
+            sa.select(sa.func.max(table.c.seq)).where(table.c.run == run).scalar_subquery()
+            for table in (JOURNAL, PROGRESS)
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(sa.select(entries, notes)).one()
+        return found[0] or 0, found[1] or 0
 
     def note(self, run: str, position: int, message: str) -> None:
         """Say how a step gets on."""

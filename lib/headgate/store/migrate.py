@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from headgate.errors import StoreError, UnreachableError
 from headgate.store.database import Database
 
-HEAD = "0005"
+HEAD = "0006"
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK = 0x48454144
 _WAIT_SECONDS = 60.0

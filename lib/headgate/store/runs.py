@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,59 +14,11 @@ from headgate.errors import NotFoundError, RefusedError
 from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.journal import entries_in, write_entry
+from headgate.store.rows import Event, NewRun, RunRow, RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
-
-class RunState(StrEnum):
-    """The life of a run; the last four are ends, and FAILED and CANCELLED can be resumed."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    REFUSED = "refused"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-    @property
-    def is_active(self) -> bool:
-        """Whether a worker has it or will take it."""
-        return self in (RunState.QUEUED, RunState.RUNNING)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """One run. `plan` is the plan's JSON text; `slot` the worker that has or had it.
-
-    `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC.
-    """
-
-    id: str
-    scenario: str
-    pipeline: str | None
-    plan_hash: str
-    plan: str
-    state: RunState
-    created_at: str
-    created_by: str
-    started_at: str | None = None
-    ended_at: str | None = None
-    error: str | None = None
-    undo_of: str | None = None
-    attempt: int = 1
-    slot: str | None = None
-    cancel_requested: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRun:
-    """What is asked for; `resources` are what no other run may touch meanwhile."""
-
-    scenario: str
-    pipeline: str | None
-    plan_hash: str
-    plan: str
-    resources: tuple[str, ...]
-    undo_of: str | None = None
+__all__ = ["NewRun", "RunRow", "RunState", "Runs", "insert_run", "new_id"]
 
 
 class Runs:
@@ -111,11 +61,22 @@ class Runs:
             _update(connection, run, cancel_requested=True)
             _audit(connection, run, by=by, action="cancel", pipeline=row.pipeline)
 
+    def begin_roll_back(self, run: str) -> None:
+        """Note that a refused run is being taken back; called once more, it changes nothing.
+
+        A cancel from before asked for just that. A later one stops the roll-back.
+        """
+        with self._database.writing() as connection:
+            if any(e.event is Event.RETURNING for e in entries_in(connection, run)):
+                return
+            write_entry(connection, run, -1, Event.RETURNING)
+            _update(connection, run, cancel_requested=False)
+
     def claim(self, slot: str) -> RunRow | None:
         """Give the oldest queued run to the worker that holds `slot`; None where there is none."""
         query = _query().where(RUNS.c.state == RunState.QUEUED.value).order_by(RUNS.c.seq).limit(1)
         with self._database.reading() as connection:
-            # Workers ask twice a second: most of the time a read is enough.
+            # Workers ask all the time: mostly a read is enough.
             if connection.execute(query).first() is None:
                 return None
         with self._database.writing() as connection:
@@ -140,6 +101,23 @@ class Runs:
         """Return the run; NotFoundError where there is none of that id."""
         with self._database.reading() as connection:
             return _get(connection, run)
+
+    def state(self, run: str) -> RunState:
+        """Return the run's state alone: who waits asks often, and its plan may be long."""
+        query = sa.select(RUNS.c.state).where(RUNS.c.id == run)
+        with self._database.reading() as connection:
+            found = connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"there is no run {run}: `headgate runs` lists them")
+        return RunState(found)
+
+    def is_busy(self, slot: str) -> bool:
+        """Return whether `running` has any, without reading them."""
+        mine = sa.select(RUNS.c.id).where(
+            RUNS.c.state == RunState.RUNNING.value, RUNS.c.slot == slot
+        )
+        with self._database.reading() as connection:
+            return connection.execute(mine.limit(1)).first() is not None
 
     def list(self) -> tuple[RunRow, ...]:
         """Return all runs, newest first."""

@@ -7,6 +7,7 @@ from headgate.store.audit import Audit
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
 from headgate.store.migrate import migrate
+from headgate.store.places import Places
 from headgate.store.progress import Progresses
 from headgate.store.questions import Questions
 from headgate.store.requests import Requests
@@ -27,6 +28,7 @@ class Store:
         self.questions = Questions(database)
         self.audit = Audit(database)
         self.activity = Activities(database)
+        self.places = Places(database)
 
     def close(self) -> None:
         """Close the connections."""

@@ -122,3 +122,13 @@ ACTIVITY = sa.Table(
     sa.Column("looked_at", sa.Text, nullable=False),
     sa.Column("document", sa.Text, nullable=False),
 )
+
+PLACES = sa.Table(
+    "places",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("declared", sa.Text, nullable=False),
+    sa.Column("location", sa.Text, nullable=False),
+    sa.Column("run", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,29 +13,10 @@ from headgate.model.version import Version
 from headgate.parse import version_file
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.rows import Origin, VersionRow
 from headgate.store.tables import VERSIONS
 
-
-class Origin(StrEnum):
-    """Who added a version: the worker that saw the pipeline like this, or somebody's capture.
-
-    A capture may be what is to be deployed next: it says nothing of what runs.
-    """
-
-    OBSERVED = "observed"
-    CAPTURED = "captured"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionRow:
-    """What a list of versions shows; `captured_at` is ISO 8601 in UTC."""
-
-    pipeline: str
-    number: int
-    captured_at: str
-    fingerprint: str
-    summary: str
-    origin: Origin
+__all__ = ["Origin", "VersionRow", "Versions", "summarise"]
 
 
 class Versions:

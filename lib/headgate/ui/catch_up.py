@@ -7,6 +7,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.ui import markup
 from headgate.ui.keys import RunsKey
+from headgate.ui.patience import Late, ask_within
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail
 from headgate.usecases.read_catch_up import Look, look_at, pace
@@ -15,6 +16,8 @@ from headgate.views.numbers import count, exact
 
 EVERY = 3.0
 """Seconds between two looks."""
+PATIENCE = 2.0
+"""Seconds that a look may hold the page up: where Kafka is away it takes many more."""
 _KEPT = 10
 """Looks that a rate is told from: the last half minute."""
 
@@ -26,10 +29,15 @@ def catch_up(context: Context, detail: RunDetail) -> None:
 
 
 def _look(context: Context, detail: RunDetail) -> None:
+    asked = f"{RunsKey.LOOKING}_{detail.row.id}"
     try:
-        last = look_at(context, detail)
+        last = ask_within(asked, lambda: look_at(context, detail), PATIENCE)
     except HeadgateError as error:
         st.html(markup.unknown(str(error)))
+        return
+    if isinstance(last, Late):
+        said = f"Kafka has not answered for {last.seconds:.0f} s: how far it is is not known."
+        st.html(markup.unknown(said))
         return
     if last is None:
         st.html(markup.quiet("Nothing tells where it is: no Kafka is configured, or no position."))

@@ -10,7 +10,14 @@ import streamlit as st
 from headgate.plan.impact import MEASURED, again, not_undoable
 from headgate.plan.plan import UNDO, Plan
 from headgate.ui import markup
-from headgate.views.impact_words import downstream_words, duration_words, snapshot_words
+from headgate.views.impact_words import (
+    copied_words,
+    copy_words,
+    downstream_words,
+    duration_words,
+    kept_words,
+    snapshot_words,
+)
 from headgate.views.numbers import NONE, count, duration, exact, plural, size
 
 _SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED})
@@ -37,7 +44,7 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         waits = sum(impact.get("to_read", impact["records"]).values())
         yield "Takes", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
     if kept := impact.get("snapshot"):
-        yield "Snapshot", size(kept["bytes"]), f"{size(kept['copied'])} copied, the rest linked"
+        yield "Snapshot", size(kept["bytes"]), copied_words(kept)
     if (found := impact.get("downstream")) is not None:
         readers = len(found["pipelines"]) + len(found["groups"])
         yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
@@ -82,10 +89,14 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
         yield "Takes", duration_words(impact)
     if kept := impact.get("snapshot"):
         yield "Snapshot", snapshot_words(kept)
+    if copies := copy_words(impact):
+        yield "Copying", copies
     if (found := impact.get("downstream")) is not None:
         yield "Downstream", downstream_words(found, twice=again(impact) != 0)
     if stuck := not_undoable(plan):
         yield "Can't be undone", list(stuck)
+    if until := kept_words(impact):
+        yield "Undo", until
     for key, value in impact.items():
         if key not in _SHOWN and value:
             yield key.replace("_", " ").capitalize(), _plain(key, value)

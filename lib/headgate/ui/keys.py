@@ -108,6 +108,7 @@ class ReprocessKey(StrEnum):
     GO = "reprocess_go"
     PLAN = "reprocess_plan"
     AGAIN = "reprocess_again"
+    BATCHES = "reprocess_batches"
     ASK = "reprocess_ask"
     NAME = "reprocess_name"
     REASON = "reprocess_reason"
@@ -138,3 +139,4 @@ class RunsKey(StrEnum):
     CONFIRM = "run_confirm"
     NAME = "run_name"
     LOOKS = "run_looks"
+    LOOKING = "run_looking"

@@ -16,6 +16,7 @@ from headgate.ui.details import plain
 from headgate.ui.impact_panel import impact_details
 from headgate.ui.markup import Code
 from headgate.ui.offsets_table import offsets_table
+from headgate.ui.option_words import as_asked
 from headgate.views.numbers import plural
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
@@ -50,7 +51,9 @@ def plan_verdict(plan: Plan) -> None:
     stuck = [step for step in plan.steps if not step.undoable]
     if plan.refusals:
         more = len(plan.refusals) - 1
-        reason = _sentence(plan.refusals[0]) + (f" And {more} more." if more else "")
+        reason = _sentence(as_asked(plan.refusals[0], plan.scenario)) + (
+            f" And {more} more." if more else ""
+        )
         line = markup.verdict("!", "Refused.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
         line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
@@ -115,9 +118,10 @@ def _short(text: str) -> str:
 def plan_consequences(plan: Plan) -> None:
     """Show refusals, risks, what is read again, preconditions and the command line."""
     if plan.refusals:
-        _sentences("Refused because", plan.refusals, "refuses")
+        reasons = [as_asked(reason, plan.scenario) for reason in plan.refusals]
+        _sentences("Refused because", reasons, "refuses")
     if plan.risks:
-        _sentences("Risks", plan.risks, "unknown")
+        _sentences("Risks", [as_asked(risk, plan.scenario) for risk in plan.risks], "unknown")
     impact_details(plan)
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))

@@ -23,7 +23,7 @@ from headgate.ui.state import select
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.confirm_run import confirm_run
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail, StepView, read_run
+from headgate.usecases.list_runs import RunDetail, StepView, kept_until, read_run
 from headgate.usecases.read_catch_up import can_catch_up
 from headgate.usecases.resume_run import resume_run
 from headgate.usecases.undo_run import plan_undo, undo_run
@@ -61,7 +61,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     detail = read_run(context, run)
     if was_active and not detail.row.state.is_active:
         st.rerun()
-    _head(detail)
+    _head(context, detail)
     _remarks(detail)
     _question(context, detail)
     _actions(context, detail)
@@ -72,7 +72,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
         st.html(journal(detail))
 
 
-def _head(detail: RunDetail) -> None:
+def _head(context: Context, detail: RunDetail) -> None:
     row = detail.row
     what = f"Undo of {detail.undo_of}" if detail.undo_of else row.scenario
     st.html(
@@ -81,14 +81,26 @@ def _head(detail: RunDetail) -> None:
         + markup.facts(
             [
                 ("Run", Code(row.id)),
-                ("Asked for", f"{short_time(row.created_at)} by {row.created_by}"),
+                ("Asked for", f"{short_time(_asked_at(detail))} by {row.created_by}"),
                 *_decision(detail),
                 ("Took", took(row.started_at, row.ended_at)),
                 ("Attempt", row.attempt if row.attempt > 1 else None),
+                ("Kept for an undo", _kept(context, detail)),
                 ("Undone by", [Code(r) for r in detail.undone_by]),
             ]
         )
     )
+
+
+def _kept(context: Context, detail: RunDetail) -> str | None:
+    """Return until which day an undo finds its snapshots; None where there is nothing to undo."""
+    until = kept_until(context, detail.row) if detail.can_undo else None
+    return f"until {until:%Y-%m-%d %H:%M} UTC" if until else None
+
+
+def _asked_at(detail: RunDetail) -> str:
+    """Return when somebody asked: of a request that was before the run."""
+    return detail.request.asked_at if detail.request else detail.row.created_at
 
 
 def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
@@ -125,7 +137,8 @@ def _step(step: StepView, note: str | None, counts: Sequence[StepProgress]) -> s
     glyph, hue, style = STATES.get(step.state, ("?", "unknown", "full"))
     below = "".join(f"<small>{markup.rich(text)}</small>" for text in (step.error, note) if text)
     below += "".join(markup.bar(count_words(c), c.done, c.total) for c in counts)
-    duration = took(step.begun_at, step.ended_at)
+    # An undone step ended when it was undone: that is not how long it took.
+    duration = took(step.begun_at, step.ended_at) if step.state != "undone" else None
     at = short_time(step.begun_at).partition(" ")[2] if step.begun_at else None
     words = " · ".join(filter(None, (step.state.replace("_", " "), at, duration)))
     return (

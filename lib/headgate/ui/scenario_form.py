@@ -11,6 +11,7 @@ from headgate.model.version import Engine
 from headgate.plan.answers import missing
 from headgate.plan.scenario import Answer, Kind, Option, Scenario
 from headgate.ui import markup
+from headgate.ui.option_words import example
 
 _NEITHER = "Not chosen"
 _IN_A_ROW = 2
@@ -67,7 +68,7 @@ def _ask_one(scenario: Scenario, word: str, options: Sequence[Option]) -> dict[s
             f"The {word}",
             list(names),
             format_func=lambda name: names[name].ask,
-            key=_key(scenario, word),
+            key=choice_key(scenario.name, word),
             index=None,
             placeholder=f"Choose a {word}",
         )
@@ -92,7 +93,7 @@ def _ask_each(scenario: Scenario, options: Sequence[Option]) -> dict[str, Any]:
 
 def _ask(scenario: Scenario, option: Option) -> Any:
     """Draw the question and return the answer, or what stands for none."""
-    key = _key(scenario, option.name)
+    key = option_key(scenario.name, option.name)
     match option.kind:
         case Kind.FLAG:
             return st.checkbox(option.ask, help=option.help, key=key)
@@ -105,7 +106,7 @@ def _ask(scenario: Scenario, option: Option) -> Any:
             )  # fmt: skip
         case Kind.FILE:
             return st.file_uploader(option.ask, help=option.help, key=key)
-    return st.text_input(option.ask, placeholder=option.metavar, help=option.help, key=key)
+    return st.text_input(option.ask, placeholder=example(option), help=option.help, key=key)
 
 
 def _answered(option: Option, value: Any) -> dict[str, Any]:
@@ -121,5 +122,11 @@ def _answered(option: Option, value: Any) -> dict[str, Any]:
     return {option.name: value}
 
 
-def _key(scenario: Scenario, word: str) -> str:
-    return f"option_{scenario.name}_{word}"
+def choice_key(scenario: str, word: str) -> str:
+    """Return the key of the choice between questions; one of them may be called `word` itself."""
+    return f"choice_{scenario}_{word}"
+
+
+def option_key(scenario: str, name: str) -> str:
+    """Return the key of a question's answer."""
+    return f"option_{scenario}_{name}"

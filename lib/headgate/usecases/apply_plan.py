@@ -8,8 +8,8 @@ from headgate.gateway.world import LiveWorld
 from headgate.plan.plan import UNDO, Plan, dump_plan
 from headgate.store import open_store
 from headgate.store.runs import NewRun
+from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import approved_now
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,31 +10,36 @@ from headgate.gateway.checkpoints import local_path
 from headgate.gateway.kept_files import freed_bytes, kept_by, remove
 from headgate.store import Store, open_store
 from headgate.store.runs import RunRow, RunState
+from headgate.usecases.clean_places import Cleaned, clean_places
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import CLEAN, has_effect, undo_begun
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A folder that was removed, or would be: `bytes` is what that frees."""
-
-    run: str
-    path: str
-    bytes: int
+def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:
+    """Do as `clean_runs` does, but nothing while a run is queued or under way."""
+    with closing(open_store(context.store_url)) as store:
+        if any(row.state.is_active for row in store.runs.list()):
+            return ()
+    return clean_runs(context, by=by)
 
 
 def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned, ...]:
     """Remove the snapshots of runs that ended longer ago than they are kept, and return them.
 
     A run whose snapshots are gone can't be undone any more. Those of a run stay that is under way,
-    that stopped half-way and is not undone, or whose undo began and has not ended. With `dry`
-    nothing is removed.
+    that stopped half-way and is not undone, or whose undo waits or began and has not ended. With
+    `dry` nothing is removed. What is here goes before what is on remote file systems, which may
+    not answer: UnreachableError.
     """
     with closing(open_store(context.store_url)) as store:
         found = []
         for row in store.runs.list():
             if _is_over(store, row, context.registry.keep_snapshots):
                 found += _clean(context, store, row, by=by, dry=dry)
+        keep = context.registry.keep_snapshots
+        found += clean_places(
+            context, store, lambda row: _is_over(store, row, keep), by=by, dry=dry
+        )
         return tuple(found)
 
 
@@ -46,6 +50,8 @@ def _is_over(store: Store, row: RunRow, keep: timedelta) -> bool:
         return False
     undos = [store.runs.get(run) for run in undo_begun(store, row.id)]
     half_undone = any(undo.state is not RunState.DONE for undo in undos)
+    # One that is queued has begun nothing yet, and may have been told that the snapshots are there.
+    half_undone |= any(r.undo_of == row.id and r.state.is_active for r in store.runs.list())
     return not half_undone and not _stopped_half_way(store, row)
 
 

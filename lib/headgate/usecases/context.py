@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.errors import NotFoundError, RegistryError
+from headgate.gateway.addresses import is_remote
 from headgate.model.registry import Registry
 from headgate.parse import registry as registry_file
 
@@ -46,6 +48,15 @@ def open_context(config: str | None = None) -> Context:
     return Context(Registry(), _default_store(home), home)
 
 
+def needs_file(context: Context) -> None:
+    """Raise NotFoundError where no file registers pipelines: any name would be wrong then."""
+    if context.registry.path is None and not context.registry.pipelines:
+        raise NotFoundError(
+            f"there is no {FILE} here, so no pipeline is registered: change to its folder, or name"
+            f" it with --config or {CONFIG}"
+        )
+
+
 def _opened(file: Path) -> Context:
     path = file.absolute()
     try:
@@ -60,7 +71,25 @@ def _opened(file: Path) -> Context:
         raise NotFoundError(f"{file}: {error.strerror}") from error
     registry = registry_file.parse(text, path=str(path), source=str(file), env=os.environ)
     home = path.parent / ".headgate"
-    return Context(registry, registry.store_url or _default_store(home), home)
+    url = registry.store_url or _default_store(home)
+    return Context(_led(registry, url), url, home)
+
+
+def _led(registry: Registry, url: str) -> Registry:
+    """Return the registry with the places that runs have led remote checkpoints to.
+
+    Those on a local file system stay where they are: then the store is not asked.
+    """
+    file = url.removeprefix("sqlite:///")
+    if not any(is_remote(p.checkpoint) for p in registry.pipelines if p.checkpoint):
+        return registry
+    if file != url and not Path(file).exists():
+        return registry
+    # Imported here: whoever has no remote checkpoint does not wait for it.
+    from headgate.store.glance import open_for_reading
+
+    with closing(open_for_reading(url)) as store:
+        return registry.led(store.places.all())
 
 
 def _default_store(home: Path) -> str:

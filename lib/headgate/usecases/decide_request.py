@@ -9,8 +9,8 @@ from headgate.gateway.world import LiveWorld
 from headgate.plan.plan import load_plan
 from headgate.store import open_store
 from headgate.usecases.apply_plan import new_run
+from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.run_plans import approved_now
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group
 from headgate.parse.spark.watch import Life
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 
 SILENT = timedelta(seconds=100)
 """A watch tells at least each 30 s that a run lives: three of those missing are silence."""

@@ -6,16 +6,14 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from headgate.compat.report import Finding, Outcome, Report
 from headgate.compat.way_back import expected_rollback
 from headgate.errors import EvidenceError, NotFoundError, RefusedError
-from headgate.gateway.world_verdicts import VerdictWorld
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
+from headgate.parse.streams.observed import with_application_id
 from headgate.parse.version_file import fingerprint
 from headgate.plan.verdict import Judged, Verdict
 from headgate.store import open_store
@@ -23,14 +21,6 @@ from headgate.store.versions import Origin
 from headgate.usecases.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.world_now import moved_to
-
-AnyWorld = TypeVar("AnyWorld", bound=VerdictWorld)
-
-
-def with_judge(world: AnyWorld, context: Context) -> AnyWorld:
-    """Return the world, which can ask for verdicts from now on."""
-    world.judge = partial(judge_upgrade, context)
-    return world
 
 
 def judge_upgrade(
@@ -45,9 +35,10 @@ def judge_upgrade(
     if registered is None:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
     evidence = _settled(context, after)
-    new = read_side((evidence,), context)
+    new = _identified(read_side((evidence,), context), registered)
     now = _checkpoint_now(context, registered)
     known, named = _known(context, registered, before, now)
+    known = known and _identified(known, registered)
     old = now if known is None else known if now is None else _at_its_place(known, now, named[0])
     assert old is not None
     report = _report(context, old, new, (*named, evidence), pipeline)
@@ -65,6 +56,13 @@ def judge_upgrade(
         rollback=expected_rollback(report).value,
         warnings=report.warnings,
     )
+
+
+def _identified(version: Version, pipeline: Pipeline) -> Version:
+    """Fill in the application id that the registry knows, and a plain description does not."""
+    if pipeline.engine is not Engine.KAFKA_STREAMS or pipeline.group is None:
+        return version
+    return with_application_id(version, pipeline.group)
 
 
 def _settled(context: Context, after: str) -> str:

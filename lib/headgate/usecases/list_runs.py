@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 
 from headgate.plan.execute import StepState
+from headgate.plan.fences import fence_left
 from headgate.plan.plan import Plan, load_plan
 from headgate.plan.step import Step
+from headgate.plan.steps import CutCopy, StopPipeline
 from headgate.store import Store, open_store
 from headgate.store.audit import AuditRow
 from headgate.store.journal import Note
@@ -17,7 +21,7 @@ from headgate.store.requests import RequestRow
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import undo_begun
-from headgate.usecases.run_records import StepRecord, step_records
+from headgate.usecases.run_records import StepRecord, goes_back, step_records
 from headgate.usecases.where_it_stands import where_it_stands
 
 
@@ -77,15 +81,13 @@ def run_detail(store: Store, run: str) -> RunDetail:
     """Return one run out of an open store."""
     row = store.runs.get(run)
     plan = load_plan(row.plan, source=f"run {run}")
-    records = step_records(store.journal.entries(run))
+    entries = store.journal.entries(run)
+    records = step_records(entries)
     changed = any(r.begun and r.state.may_have_effect for r in records.values())
     undone = any(r.state is StepState.UNDONE for r in records.values())
     resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
     ended = not row.state.is_active
-    steps = tuple(
-        _view(step, records.get(position, StepRecord()), ended=ended)
-        for position, step in enumerate(plan.steps)
-    )
+    steps = step_views(plan, records, ended=ended)
     ways = {
         "can_undo": ended and changed and row.undo_of is None,
         "can_resume": resumable and not undo_begun(store, run),
@@ -98,12 +100,61 @@ def run_detail(store: Store, run: str) -> RunDetail:
         undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
         progress=tuple(store.journal.notes(run)),
         counts=store.progress.of(run),
-        stands=where_it_stands(row, plan.steps, [s.state for s in steps], **ways),
+        stands=(
+            *_unexpected(plan, records),
+            *where_it_stands(
+                row,
+                plan.steps,
+                [_effect(step) for step in steps],
+                fenced=_fenced(plan, records),
+                goes_back=goes_back(entries),
+                **ways,
+            ),
+        ),
         request=store.requests.of_run(run),
         waits_for=store.questions.open(run) if row.state.is_active else None,
         audit=tuple(store.audit.list(run)),
         **ways,
     )
+
+
+def kept_until(context: Context, row: RunRow) -> datetime | None:
+    """Return until when the run's snapshots are kept for its undo; None while nothing ends that.
+
+    Those of a run that stopped half-way and is not undone stay.
+    """
+    if row.state is not RunState.DONE or row.undo_of is not None or row.ended_at is None:
+        return None
+    return datetime.fromisoformat(row.ended_at) + context.registry.keep_snapshots
+
+
+def step_views(
+    plan: Plan, records: Mapping[int, StepRecord], *, ended: bool
+) -> tuple[StepView, ...]:
+    """Return every step as the journal's records tell it; `ended` is whether its run has."""
+    return tuple(
+        _view(step, records.get(position, StepRecord()), ended=ended)
+        for position, step in enumerate(plan.steps)
+    )
+
+
+def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:
+    """Say where a query that was to step over a record read it without failing."""
+    for position, record in sorted(records.items()):
+        step = plan.steps[position]
+        if isinstance(step, CutCopy) and record.state is StepState.DONE:
+            said = step.said(record.was)
+            if said is not None:
+                yield f"{said}."
+
+
+def _fenced(plan: Plan, records: Mapping[int, StepRecord]) -> StopPipeline | None:
+    return fence_left(plan.steps, {p: r.as_record() for p, r in records.items()})
+
+
+def _effect(step: StepView) -> str:
+    """Return its state as far as it changed something: what was refused before did not."""
+    return "skipped" if step.state == "failed" and step.begun_at is None else step.state
 
 
 def _view(step: Step, record: StepRecord, *, ended: bool) -> StepView:

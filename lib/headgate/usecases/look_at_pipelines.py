@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import TypeVar
@@ -18,9 +18,10 @@ from headgate.model.cluster import Cluster
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
 from headgate.parse.spark.watch import Watched
-from headgate.plan.world import Status
+from headgate.plan.ports.control import Status
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.group_pace import with_pace
 from headgate.usecases.judge_activity import Signs, continued, judge, judge_group
 from headgate.usecases.read_batches import read_batches
 from headgate.usecases.read_cluster import read_cluster
@@ -76,6 +77,10 @@ class _Look:
             )
             known = cluster if isinstance(cluster, Cluster) else None
             found = judge_group(group, known, problem, now)
+            if group is not None and known is not None:
+                found = with_pace(found, before, group, known)
+            elif before is not None:
+                found = replace(found, windows=before.windows)
         return continued(found, before)
 
     def _signs(self, pipeline: Pipeline, before: Activity | None) -> Signs:

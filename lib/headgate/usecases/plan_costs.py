@@ -22,13 +22,18 @@ from headgate.model.version import Engine
 from headgate.plan.impact import Downstream, Rates, Sizes, again, in_bytes, in_time
 from headgate.plan.plan import Plan
 from headgate.usecases.context import Context
+from headgate.usecases.group_pace import group_rates
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.show_landscape import show_landscape
 
-_BATCHES = 50
+_BATCHES = 1_000
 _ENOUGH = 3
 """Fewer batches with records than this say nothing of a rate."""
+_LARGEST = 20
+"""Of so many batches one counts, the largest: a reset makes large ones."""
+_MUCH = 4
+"""So many times the usual batch is one that had work."""
 
 
 def with_costs(
@@ -81,8 +86,10 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
     waits = plan.impact.get("to_read", plan.impact["records"])
     backlog = sum(waits.values())
     if pipeline.engine is not Engine.SPARK:
-        why = "nobody reports how fast a group reads"
-        return in_time(backlog, None, f"unknown: {why}")
+        rates = group_rates(context, pipeline)
+        if isinstance(rates, str):
+            return in_time(backlog, None, f"unknown: {rates}")
+        return in_time(backlog, rates, "")
     told = [place for place in (pipeline.watch, *pipeline.evidence) if place]
     if not told:
         why = "no `watch` and no `evidence` of it reports its batches"
@@ -96,16 +103,28 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
 
 
 def rates_of(batches: Sequence[BatchProgress]) -> Rates | None:
-    """Return the usual rates of batches that had records, None where they are too few.
+    """Return the rates of the largest batches, None where too few had records.
 
-    Rows that several sources read in a batch are added up; rows of other sources than Kafka count.
+    A batch of the few records that have just arrived tells how fast they come, not how fast the
+    query reads. What arrives is the median over all batches. Rows that several sources read in a
+    batch are added up; rows of other sources than Kafka count.
     """
-    reads = [r for b in batches if (r := _rate(b, "processed_rows_per_second"))]
-    arrives = [r for b in batches if (r := _rate(b, "input_rows_per_second"))]
-    if len(reads) < _ENOUGH:
+    reading = sorted((b for b in batches if _rate(b, "processed_rows_per_second")), key=_rows)
+    if len(reading) < _ENOUGH:
         return None
-    how = f"median of {len(reads)} batches with records"
-    return Rates(reads=median(reads), arrives=median(arrives) if arrives else 0.0, how=how)
+    largest = reading[-max(_ENOUGH, len(reading) // _LARGEST) :]
+    arrives = [r for b in batches if (r := _rate(b, "input_rows_per_second"))]
+    usual = _rows(reading[len(reading) // 2])
+    return Rates(
+        reads=median(_rate(b, "processed_rows_per_second") for b in largest),
+        arrives=median(arrives) if arrives else 0.0,
+        how=f"the {len(largest)} largest of {len(reading)} batches with records",
+        idle=median(map(_rows, largest)) < _MUCH * usual,
+    )
+
+
+def _rows(batch: BatchProgress) -> int:
+    return sum(source.input_rows or 0 for source in batch.sources)
 
 
 def _rate(batch: BatchProgress, name: str) -> float:

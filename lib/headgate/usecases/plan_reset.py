@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import HeadgateError, ScenarioError
 from headgate.gateway.world import LiveWorld
 from headgate.plan.build import build_plan
+from headgate.plan.impact import with_kept
 from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenarios import reset
 from headgate.plan.streams_topology import topology_options
-from headgate.store import Store, open_store
+from headgate.store.glance import Glance, open_for_reading
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import with_rows
-from headgate.usecases.read_version import read_version
 from headgate.usecases.reset_registry import DEFAULT, reset_registry
 from headgate.usecases.run_plans import fresh_plan
+
+if TYPE_CHECKING:
+    from headgate.store import Store
 
 _SQLITE = "sqlite:///"
 
@@ -38,10 +41,17 @@ def plan_reset(
     registry = reset_registry(context.registry, application, answers)
     store = _store(context, needed=not previewed)
     with closing(LiveWorld(registry, context.home)) as world:
-        if store is None:
-            return build_plan(RESET, application, world, answers)
-        with closing(store):
-            return fresh_plan(store, world, RESET, application, answers)
+        plan = _plan(store, world, application, answers)
+    return with_kept(plan, context.registry.keep_snapshots)
+
+
+def _plan(
+    store: Store | Glance | None, world: LiveWorld, application: str, answers: Mapping[str, Any]
+) -> Plan:
+    if store is None:
+        return build_plan(RESET, application, world, answers)
+    with closing(store):
+        return fresh_plan(store, world, RESET, application, answers)
 
 
 def _answers(context: Context, application: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,19 +63,21 @@ def _answers(context: Context, application: str, options: Mapping[str, Any]) -> 
             answers[name] = str(Path(answers[name]).absolute())
     answers.setdefault("bootstrap-server", context.registry.bootstrap_servers or DEFAULT)
     if evidence := answers.get("topology"):
+        from headgate.usecases.read_version import read_version
+
         version = read_version(list(evidence), context=context)
         answers |= topology_options(version, application)
     return answers
 
 
-def _store(context: Context, *, needed: bool) -> Store | None:
+def _store(context: Context, *, needed: bool) -> Store | Glance | None:
     """Open the store; for a preview one that is not there, or does not answer, is none."""
     url = context.store_url
     if needed:
-        return open_store(url)
+        return open_for_reading(url)
     if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
         return None
     try:
-        return open_store(url)
+        return open_for_reading(url)
     except HeadgateError:
         return None

@@ -10,11 +10,14 @@ from typing import Any
 from headgate.errors import ScenarioError
 from headgate.gateway.world import LiveWorld
 from headgate.plan.build import SCENARIOS
+from headgate.plan.impact import with_kept
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Scenario
-from headgate.store import open_store
-from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import with_judge
+from headgate.plan.target import read_rows
+from headgate.store.glance import open_for_reading
+from headgate.usecases.ask_verdict import with_judge
+from headgate.usecases.context import Context, needs_file
+from headgate.usecases.copy_time import with_copy_time
 from headgate.usecases.run_plans import fresh_plan
 
 
@@ -26,12 +29,14 @@ def plan_scenario(
     Options that name a file are read here. ScenarioError (also of such a file), NotFoundError (the
     pipeline) or UnreachableError (Kafka, the store).
     """
+    needs_file(context)
     answers = with_rows(SCENARIOS.get(scenario), options or {})
     with (
-        closing(open_store(context.store_url)) as store,
+        closing(open_for_reading(context.store_url)) as store,
         closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
     ):
-        return fresh_plan(store, world, scenario, pipeline, answers)
+        plan = fresh_plan(store, world, scenario, pipeline, answers)
+    return with_copy_time(context, with_kept(plan, context.registry.keep_snapshots))
 
 
 def with_rows(declared: Scenario | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,4 +66,6 @@ def _rows(file: str, option: str) -> list[str]:
     if not any(row.strip() for row in rows):
         # An empty list would be as if the option had not been given.
         raise ScenarioError(f"--{option}: there is no row in {file}")
+    # What is wrong is said of the file, not of the option that its rows become.
+    read_rows(rows, option=f"{option}: {file}")
     return rows

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from headgate.errors import HeadgateError
 from headgate.gateway.world import LiveWorld
 from headgate.model.registry import Pipeline
-from headgate.plan.steps import ResetOffsets, StartPipeline
-from headgate.plan.steps.offsets import committed, moves_of
+from headgate.plan.steps import AskPerson, ResetOffsets, RestoreOffsets, StartPipeline
+from headgate.plan.steps.moves import committed, moves_of
 from headgate.plan.world import World
 from headgate.store import open_store
 from headgate.store.runs import RunState
@@ -21,6 +21,9 @@ from headgate.usecases.read_progress import read_progress
 from headgate.usecases.run_records import step_records
 
 _PART = tuple[str, int]
+# Each lets a pipeline begin somewhere else; a person starts what no command does.
+_MOVES = (ResetOffsets, RestoreOffsets)
+_BEGINS = (*_MOVES, StartPipeline, AskPerson)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ def pace(first: Look, last: Look) -> Pace | None:
 
 def can_catch_up(detail: RunDetail) -> bool:
     """Whether the run is done and let a pipeline begin somewhere else."""
-    moved = any(isinstance(s, (ResetOffsets, StartPipeline)) for s in detail.plan.steps)
+    moved = any(isinstance(step, _BEGINS) for step in detail.plan.steps)
     return detail.row.state is RunState.DONE and moved and detail.plan.pipeline is not None
 
 
@@ -93,7 +96,7 @@ def _starts(context: Context, detail: RunDetail) -> dict[_PART, int]:
     return {
         (m.topic, m.partition): m.to.offset
         for position, step in enumerate(detail.plan.steps)
-        if isinstance(step, ResetOffsets) and position in records
+        if isinstance(step, _MOVES) and position in records
         for m in moves_of(records[position].was)
         if m.to is not None
     }

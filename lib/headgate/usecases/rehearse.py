@@ -30,6 +30,7 @@ from headgate.model.rehearsal import (
     Untouched,
     WayBack,
 )
+from headgate.plan import words
 from headgate.usecases.compare_versions import compare_read
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
@@ -138,7 +139,7 @@ def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
     if cancelled():
         raise RunCancelledError("the rehearsal was cancelled while its copy was made")
     if files % _FILES == 0:
-        say(f"copied {files:,} files, {size >> 20:,} MiB")
+        say(f"copied {files:,} files, {words.size(size)}")
 
 
 def _place(checkpoint: str, context: Context | None) -> Place:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import NotFoundError
 from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse import client_properties
 from headgate.plan.plan import RESET, UNDO, Plan, load_plan
-from headgate.store import Store
+
+if TYPE_CHECKING:
+    from headgate.store import Store
 
 DEFAULT = "localhost:9092"
 

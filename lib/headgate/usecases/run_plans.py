@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.version import Engine, Version
-from headgate.plan.build import build_plan, moved
+from headgate.plan.build import APPROVED, approved_counts, build_plan, moved
 from headgate.plan.impact import measured
 from headgate.plan.plan import RESET, UNDO, Plan, load_plan
-from headgate.plan.undo import Past, build_undo
 from headgate.plan.world import World
-from headgate.store import Store
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import RunRow, RunState
 from headgate.usecases.run_records import step_records
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.glance import Glance
 
 # The audit's word for snapshots that were removed.
 CLEAN = "clean"
 
 
 def fresh_plan(
-    store: Store,
+    store: Store | Glance,
     world: World,
     scenario: str,
     pipeline: str,
@@ -47,7 +49,7 @@ def fresh_plan(
 
 
 def known_versions(
-    store: Store, world: World, scenario: str, pipeline: str
+    store: Store | Glance, world: World, scenario: str, pipeline: str
 ) -> tuple[Version | None, dict[str, Version]]:
     """Return the pipeline's newest version, and of a Kafka Streams application all others', too.
 
@@ -65,6 +67,9 @@ def known_versions(
 
 def undo_plan(store: Store, world: World, run: str, *, but: str | None = None) -> Plan:
     """Return the plan that takes a run back; `but` is the undo's own run."""
+    # Imported here: hardly a plan is an undo.
+    from headgate.plan.undo import Past, build_undo
+
     row = store.runs.get(run)
     entries = step_records(store.journal.entries(run))
     past = Past(
@@ -95,8 +100,9 @@ def approved_now(store: Store, world: World, plan: Plan, *, but: str | None = No
         raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
     if not now.appliable:
         raise RefusedError(_sentences(now.refusals))
-    # What was measured for whoever decided stays with the run.
-    return replace(now, impact={**measured(plan.impact), **now.impact})
+    # What was measured for whoever decided stays with the run, and what they have approved.
+    approved = {APPROVED: counts} if (counts := approved_counts(plan)) else {}
+    return replace(now, impact={**measured(plan.impact), **now.impact, **approved})
 
 
 def _sentences(refusals: tuple[str, ...]) -> str:
@@ -134,13 +140,13 @@ def undo_begun(store: Store, run: str) -> list[str]:
     return [r.id for r in store.runs.list() if r.undo_of == run and has_effect(store, r.id)]
 
 
-def has_effect(store: Store, run: str) -> bool:
+def has_effect(store: Store | Glance, run: str) -> bool:
     """Return whether a run did something that is not undone."""
     records = step_records(store.journal.entries(run)).values()
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
-def _is_half_done(store: Store, row: RunRow) -> bool:
+def _is_half_done(store: Store | Glance, row: RunRow) -> bool:
     ended_early = row.state in (RunState.FAILED, RunState.CANCELLED)
     return ended_early and row.undo_of is None and has_effect(store, row.id)
 

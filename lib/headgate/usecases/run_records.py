@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.plan.execute import Record, StepState
-from headgate.store.journal import Entry, Event
+from headgate.store.rows import Entry, Event
 
 _STATES = {
     Event.BEGUN: StepState.IN_DOUBT,
     Event.DONE: StepState.DONE,
     Event.FAILED: StepState.FAILED,
+    Event.RETURNING: StepState.IN_DOUBT,
     Event.UNDONE: StepState.UNDONE,
 }
 
@@ -27,10 +28,11 @@ class StepRecord:
     begun_at: str | None = None
     ended_at: str | None = None
     error: str | None = None
+    unfenced: bool = False
 
     def as_record(self) -> Record:
         """Return what the executor needs of it."""
-        return Record(state=self.state, was=self.was, begun=self.begun)
+        return Record(state=self.state, was=self.was, begun=self.begun, unfenced=self.unfenced)
 
 
 def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
@@ -41,10 +43,15 @@ def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
     """
     found: dict[int, StepRecord] = {}
     for entry in entries:
-        if entry.event not in _STATES:
+        if entry.event not in _STATES or entry.position < 0:
             continue
         found[entry.position] = _after(found.get(entry.position, StepRecord()), entry)
     return found
+
+
+def goes_back(entries: Iterable[Entry]) -> bool:
+    """Whether the run began to take itself back because it was refused."""
+    return any(entry.event is Event.RETURNING for entry in entries)
 
 
 def _after(record: StepRecord, entry: Entry) -> StepRecord:
@@ -54,8 +61,9 @@ def _after(record: StepRecord, entry: Entry) -> StepRecord:
         was=entry.data.get("was", {}) if is_begun and not record.begun else record.was,
         begun=record.begun or is_begun,
         begun_at=record.begun_at or (entry.at if is_begun else None),
-        ended_at=None if is_begun else entry.at,
+        ended_at=None if entry.event in (Event.BEGUN, Event.RETURNING) else entry.at,
         error=_error(record, entry),
+        unfenced=bool(entry.data.get("unfenced")),
     )
 
 
@@ -64,7 +72,7 @@ def _error(record: StepRecord, entry: Entry) -> str | None:
     match entry.event:
         case Event.FAILED:
             return str(entry.data.get("error"))
-        case Event.UNDONE:
+        case Event.RETURNING | Event.UNDONE:
             return record.error
         case _:
             return None

@@ -5,25 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from headgate.plan.step import Step
-from headgate.plan.steps import AskPerson, StartPipeline, StopPipeline
+from headgate.plan.steps import StopPipeline
+from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
+from headgate.plan.steps.process import AskPerson, Beginning
 from headgate.store.runs import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")
 
 
 def where_it_stands(
-    row: RunRow, steps: Sequence[Step], states: Sequence[str], *, can_undo: bool, can_resume: bool
+    row: RunRow,
+    steps: Sequence[Step],
+    states: Sequence[str],
+    *,
+    can_undo: bool,
+    can_resume: bool,
+    fenced: StopPipeline | None = None,
+    goes_back: bool = False,
 ) -> tuple[str, ...]:
     """Return a sentence each on what is done, whether the pipeline runs, and what can be done now.
 
-    `states` are those of the steps, as a run is shown. A run that ended well needs no sentence.
+    `states` are those of the steps, as a run is shown, `fenced` the stop whose fence is up after
+    them, `goes_back` that the run takes itself back, or began to. A run that ended well needs no
+    sentence but that.
     """
-    if row.state is RunState.DONE or not steps:
+    if not steps:
         return ()
+    if row.state is RunState.DONE:
+        return tuple(_fence(row, fenced, can_undo=can_undo, can_resume=False))
+    if row.state.is_active and goes_back:
+        return tuple(_active_back(row, states))
     if row.state.is_active:
         return tuple(_active(row, steps, states)) if row.cancel_requested else ()
     told = [_done(states), *_broken(steps, states), *_pipeline(steps, states)]
-    return (*told, *_ways(row, can_undo=can_undo, can_resume=can_resume))
+    final = [*_final(steps, states)] if can_undo else []
+    can_undo = can_undo and not final
+    told += _fence(row, fenced, can_undo=can_undo, can_resume=can_resume)
+    return (*told, *_ways(row, can_undo=can_undo, can_resume=can_resume), *final[:1])
 
 
 def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
@@ -37,6 +55,13 @@ def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterat
             f"Step {now + 1} is under way ({steps[now].describe()}): the run stops where this step"
             " waits, or when it is done."
         )
+
+
+def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
+    back = states.count("undone")
+    yield f"It was refused and takes itself back, newest step first: {back} so far."
+    if row.cancel_requested:
+        yield "That stops where it waits, or before the next step."
 
 
 def _done(states: Sequence[str]) -> str:
@@ -55,17 +80,56 @@ def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
 
 
 def _pipeline(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
-    """Say whether it was left stopped, as far as the run's own steps tell."""
-    pairs = list(zip(steps, states, strict=True))
-    stopped = [s for s, state in pairs if isinstance(s, StopPipeline) and state == _DONE]
-    starts = [state for s, state in pairs if isinstance(s, (StartPipeline, AskPerson))]
-    if not stopped or _DONE in starts:
+    """Say how it was left, as far as the run's own steps tell: the last that was begun counts."""
+    told = ""
+    for step, state in zip(steps, states, strict=True):
+        if state == _DONE or state in _PARTLY:
+            told = _left(step, is_done=state == _DONE, before=told)
+    if told:
+        yield told
+
+
+def _left(step: Step, *, is_done: bool, before: str) -> str:
+    """Return how a pipeline is after a step; `before` where the step is about something else."""
+    match step:
+        case StopPipeline():
+            how = "was stopped or was so before, and was not started again"
+            return f"{step.pipeline} {how if is_done else 'may be stopped or not'}."
+        case PauseProcessing():
+            how = "is paused: its processes are up" if is_done else "may be paused or not"
+            return f"{step.pipeline} {how}."
+        case AskPerson(waits=False) if is_done:
+            return f"{step.pipeline} was stopped before the run, and its start is left to you."
+        case Beginning() | ResumeProcessing() if is_done:
+            return ""
+        case Beginning():
+            return f"{step.pipeline} was stopped, and its start was begun: it may run or not."
+        case ResumeProcessing():
+            return f"{step.pipeline} was paused, and its resume was begun: it may be so or not."
+        case _:
+            return before
+
+
+def _fence(
+    row: RunRow, fenced: StopPipeline | None, *, can_undo: bool, can_resume: bool
+) -> Iterator[str]:
+    """Say that the fence is up, what that means, and what takes it off."""
+    if fenced is None:
         return
-    name = stopped[-1].pipeline
-    if any(state in _PARTLY for state in starts):
-        yield f"{name} was stopped, and its start was begun: it may run or not."
-    else:
-        yield f"{name} was stopped or was so before, and was not started again."
+    ways = [f"`headgate resume {row.id}`"] if can_resume else []
+    ways += [f"`headgate undo {row.id}`"] if can_undo else []
+    ways += [f"by hand `{fenced.unfence}`"] if fenced.unfence else []
+    yield (
+        f"The fence of {fenced.pipeline} is up (`{fenced.fence}`): no orchestrator starts it"
+        f" until {' or '.join(ways) or 'somebody'} takes it off."
+    )
+
+
+def _final(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
+    """Say why an undo would be refused: a step that has no way back is done."""
+    for number, (step, state) in enumerate(zip(steps, states, strict=True), start=1):
+        if state == _DONE and not step.undoable:
+            yield f"There is no way back from step {number} ({step.describe()})."
 
 
 def _ways(row: RunRow, *, can_undo: bool, can_resume: bool) -> Iterator[str]:

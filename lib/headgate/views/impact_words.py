@@ -17,7 +17,12 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     """Return name and sentence of everything that is known of a plan's cost."""
     kept = plan.impact.get("snapshot")
     snapshot = [("Snapshot", snapshot_words(kept))] if kept else []
-    return [*_read_again(plan.impact), *_time(plan.impact), *snapshot, *_after(plan)]
+    until = kept_words(plan.impact)
+    undo = [("Undo", until)] if until else []
+    copy = copy_words(plan.impact)
+    copies = [("Copying", copy)] if copy else []
+    kept_lines = [*snapshot, *copies]
+    return [*_read_again(plan.impact), *_time(plan.impact), *kept_lines, *_after(plan), *undo]
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -47,8 +52,35 @@ def _time(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def snapshot_words(kept: Mapping[str, Any]) -> str:
     """Return how much is kept, and how much of it takes room of its own."""
-    files = plural_exact(kept["files"], "file")
-    return f"{files}, {size(kept['bytes'])}, of which {size(kept['copied'])} are copied"
+    files = f"{plural_exact(kept['files'], 'file')}, " if "files" in kept else ""
+    return f"{files}{size(kept['bytes'])}, {copied_words(kept)}"
+
+
+def copied_words(kept: Mapping[str, Any]) -> str:
+    """Return what of a snapshot takes room: data of stores are linked where that is possible."""
+    if not kept["copied"]:
+        return "linked, which takes hardly any room"
+    if kept["copied"] == kept["bytes"]:
+        return "all of it copied"
+    return f"of which {size(kept['copied'])} are copied"
+
+
+def copy_words(impact: Mapping[str, Any]) -> str | None:
+    """Return how long the copy of a remote checkpoint takes, None where none is made."""
+    if "copy_how" not in impact:
+        return None
+    seconds, how = impact["copy_seconds"], impact["copy_how"]
+    return how if seconds is None else f"about {duration(round(seconds) * 1000 or 1000)}: {how}"
+
+
+def kept_words(impact: Mapping[str, Any]) -> str | None:
+    """Return until when an undo finds what it needs, None where that is not known."""
+    seconds = impact.get("kept_seconds")
+    if seconds is None:
+        return None
+    days, rest = divmod(seconds, 86_400)
+    age = plural(days, "day") if days and not rest else plural(-(-seconds // 3600), "hour")
+    return f"for {age} after its end the run keeps what an undo needs ([runs] keep_snapshots)"
 
 
 def duration_words(impact: Mapping[str, Any]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from headgate.plan import words
+
 NONE = "unknown"
 
 
@@ -33,13 +35,7 @@ def exact(number: int | None) -> str:
 
 def size(number: float | None) -> str:
     """Return bytes as `512 B`, `1.2 kB`, `34 MB`; `unknown` for None."""
-    if number is None:
-        return NONE
-    for unit in ("B", "kB", "MB", "GB"):
-        if abs(number) < 999.5:
-            return f"{number:.3g} {unit}"
-        number /= 1000
-    return f"{number:.3g} TB"
+    return NONE if number is None else words.size(number)
 
 
 def duration(milliseconds: int | None) -> str:

@@ -20,8 +20,12 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from headgate.store.runs import RunRow, RunState
 from headgate.worker.runner import Runner
 
-# Grows when the workflow below takes other steps; what an older one left is shown, not recovered.
-WORKFLOW_VERSION = "1"
+# Grows when the steps of the workflow below, or what they return, are others; what an older one
+# left is shown, not recovered.
+WORKFLOW_VERSION = "2"
+# A workflow whose worker ended so often is not recovered again: it may be what ends them.
+MOST_RECOVERIES = 100
+_GIVEN_UP = "MAX_RECOVERY_ATTEMPTS_EXCEEDED"
 _LIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 _RUNNER: list[Runner] = []
 # Held while this process executes the workflow of that id: a second execution waits, and then
@@ -75,6 +79,17 @@ def is_live(row: RunRow) -> bool:
     return bool(status and status.status in _LIVE and status.app_version == _version(row.slot))
 
 
+def why_ended(row: RunRow) -> str:
+    """Return why a workflow that lives no more has left its run without an end."""
+    status = DBOS.get_workflow_status(workflow_id(row))
+    if status is not None and status.status == _GIVEN_UP:
+        return (
+            "the worker ended again each time it went on with this run, which may be why: see the"
+            " worker's log and the machine's memory, then resume or undo it"
+        )
+    return "its workflow ended without an end of the run: resume or undo it"
+
+
 def has_died(row: RunRow) -> bool:
     """Return whether the workflow is pending and no thread of this process executes it.
 
@@ -106,7 +121,9 @@ def destroy() -> None:
     DBOS.destroy()
 
 
-@DBOS.workflow(name="execute_run")  # type: ignore[untyped-decorator]
+@DBOS.workflow(  # type: ignore[untyped-decorator]
+    name="execute_run", max_recovery_attempts=MOST_RECOVERIES
+)
 def execute_run(run: str, attempt: int) -> str:
     """Carry out a run; whatever happens, the run's row says how it ended."""
     with _EXECUTING[_name(run, attempt)]:
@@ -120,9 +137,9 @@ def _execute(run: str, attempt: int) -> str:
         if state is not None:
             break
     if state == RunState.REFUSED and count:
-        back = _roll_back(run, attempt)
-        if back is not None:
-            state, error = RunState.FAILED, f"{error}; and its roll-back failed: {back}"
+        ended, why = _roll_back(run, attempt)
+        if ended is not None:
+            state, error = ended, f"{error}; {why}"
     end: str = _finish(run, attempt, state or RunState.DONE.value, error)
     return end
 
@@ -138,8 +155,8 @@ def _apply_step(run: str, attempt: int, position: int) -> Any:
 
 
 @DBOS.step(name="roll_back")  # type: ignore[untyped-decorator]
-def _roll_back(run: str, attempt: int) -> str | None:
-    return _RUNNER[0].roll_back(run, attempt)
+def _roll_back(run: str, attempt: int) -> Any:
+    return _guarded(lambda: _RUNNER[0].roll_back(run, attempt))
 
 
 @DBOS.step(name="finish", retries_allowed=True, max_attempts=5)  # type: ignore[untyped-decorator]

@@ -13,22 +13,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.errors import HeadgateError, RefusedError, UnreachableError
+from headgate.plan.words import size
 from headgate.store import Store, open_store
 from headgate.store.runs import RunState
 from headgate.store.slots import Slot
+from headgate.usecases.clean_runs import clean_between_runs
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.refresh_versions import refresh_versions
 from headgate.worker.runner import Runner
 
 LOG = logging.getLogger("headgate.worker")
-_POLL_SECONDS = 0.3
+# Who waits at a shell feels it; a look costs one read of the store.
+_POLL_SECONDS = 0.05
+_TAKE_SECONDS = 0.3
 _REFRESH_SECONDS = 60.0
 # In the worker's first minute: pipelines that start with it have nothing to read at first.
 _FIRST_REFRESH_SECONDS = 10.0
 # A look at files is cheap; a status command is somebody's program, so it is asked less often.
 _LOOK_AT_SECONDS = 10.0
 _COMMANDS_EVERY = 6
+# Snapshots are kept for days: it does not matter when within an hour they go.
+_FIRST_CLEAN_SECONDS, _CLEAN_SECONDS = 60.0, 3600.0
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
@@ -72,7 +78,7 @@ def _take(slot: Slot) -> bool:
     for _ in range(_TRIES):
         if slot.take():
             return True
-        time.sleep(_POLL_SECONDS)
+        time.sleep(_TAKE_SECONDS)
     return False
 
 
@@ -110,6 +116,7 @@ class Worker:
         if self._idle_exit is None:
             threading.Thread(target=self._refresh, daemon=True).start()
             threading.Thread(target=self._look_at, daemon=True).start()
+            threading.Thread(target=self._clean, daemon=True).start()
         self._loop()
         return self._end()
 
@@ -120,7 +127,7 @@ class Worker:
                 LOG.warning("run %s was claimed and never started: starting it", row.id)
                 self._engine.start(row)
             elif not self._engine.is_live(row):
-                error = "its workflow ended without an end of the run: resume or undo it"
+                error = self._engine.why_ended(row)
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
             elif self._engine.has_died(row):
                 LOG.warning("run %s lost its workflow: going on with it", row.id)
@@ -150,14 +157,14 @@ class Worker:
         if row is not None:
             LOG.info("run %s: %s %s", row.id, row.scenario, row.pipeline)
             self._engine.start(row)
-        return bool(self._store.runs.running(self._slot.name))
+        return self._store.runs.is_busy(self._slot.name)
 
     def _guarded(self, call: Callable[[], Any]) -> Any:
         """Call and log what goes wrong: no error of a run or of the store ends the worker."""
         try:
             return call()
         except Exception:
-            LOG.exception("could not look for runs")
+            LOG.exception("%s failed", call.__name__.strip("_"))
             return None
 
     def _refresh(self) -> None:
@@ -190,6 +197,17 @@ class Worker:
                 LOG.exception("could not look at the pipelines")
             turn += 1
             self._ending.wait(_LOOK_AT_SECONDS)
+
+    def _clean(self) -> None:
+        """Remove what old runs have put aside, now and then, while no run is under way."""
+        seconds = _FIRST_CLEAN_SECONDS
+        while not self._ending.wait(seconds):
+            self._guarded(self._clean_now)
+            seconds = _CLEAN_SECONDS
+
+    def _clean_now(self) -> None:
+        for found in clean_between_runs(self._open_context(), by=self._slot.name):
+            LOG.info("run %s: removed %s, %s", found.run, found.path, size(found.bytes))
 
     def _end(self) -> int:
         self._runner.stopping.set()

@@ -44,6 +44,10 @@ class RunJournal:
         """Record that the step gave up."""
         self._journal.add(self._run, position, Event.FAILED, {"error": error})
 
+    def returning(self, position: int) -> None:
+        """Record that the effect is about to be taken back."""
+        self._journal.add(self._run, position, Event.RETURNING)
+
     def undone(self, position: int) -> None:
         """Record that the effect was taken back."""
         self._journal.add(self._run, position, Event.UNDONE)

@@ -13,14 +13,17 @@ from contextlib import closing, contextmanager
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.world import LiveEffects
-from headgate.plan.execute import Executor
+from headgate.plan.execute import Executor, Record
+from headgate.plan.fences import fence_left, may_lift
 from headgate.plan.plan import Plan, load_plan
 from headgate.plan.step import Step
-from headgate.plan.steps.process import rebind
+from headgate.plan.steps import StopPipeline
+from headgate.plan.steps.rebind import rebind
 from headgate.store import Store
+from headgate.store.journal import Event
 from headgate.store.runs import RunRow, RunState
+from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import with_judge
 from headgate.usecases.reset_registry import registry_of
 from headgate.usecases.run_plans import approved_now
 from headgate.usecases.run_records import step_records
@@ -58,16 +61,48 @@ class Runner:
             try:
                 return None, None, self._prepare(run, attempt)
             except HeadgateError as error:
-                return _end(error, first=True), str(error), 0
+                return _end(error, first=attempt == 1), str(error), 0
 
     def _prepare(self, run: str, attempt: int) -> int:
         row = self._mine(run, attempt)
         plan = load_plan(row.plan, source=f"run {run}")
         if not self._store.journal.entries(run):
-            with closing(self._effects(row, -1)) as effects:
+            with closing(self._effects(row, plan, -1)) as effects:
                 effects.pause(0)
                 approved_now(self._store, effects, plan, but=run)
+        elif attempt > 1:
+            self._fence_again(row, plan)
         return len(plan.steps)
+
+    def _fence_again(self, row: RunRow, plan: Plan) -> None:
+        """Put the fence up that the run left: somebody may have taken it off by hand since."""
+        left = fence_left(plan.steps, self._records(row.id))
+        registered = self._context().registry.pipeline(left.pipeline) if left else None
+        if left is not None and registered is not None and registered.commands.fence is not None:
+            with closing(self._effects(row, plan, -1)) as effects:
+                effects.command(left.pipeline, "fence")
+
+    def _lift_fence(self, row: RunRow, plan: Plan, position: int) -> str:
+        """Take a cancelled run's fence off where it did nothing but to stop; returns what failed.
+
+        An undo's stays: what it takes back may be half done.
+        """
+        if row.undo_of is not None or not may_lift(plan.steps, self._records(row.id), position):
+            return ""
+        step = self._step(row, plan, position)
+        assert isinstance(step, StopPipeline)
+        try:
+            with closing(self._effects(row, plan, position, cancellable=False)) as effects:
+                effects.command(step.pipeline, "unfence")
+        except HeadgateError as error:
+            return f"; its fence is still up: {error}"
+        said = {"error": "the run was cancelled", "unfenced": True}
+        self._store.journal.add(row.id, position, Event.FAILED, said)
+        return "; it had only begun to stop the pipeline, so its fence is taken off"
+
+    def _records(self, run: str) -> dict[int, Record]:
+        found = step_records(self._store.journal.entries(run))
+        return {position: record.as_record() for position, record in found.items()}
 
     def apply_step(
         self, run: str, attempt: int, position: int
@@ -77,9 +112,11 @@ class Runner:
             row = self._mine(run, attempt)
             plan = load_plan(row.plan, source=f"run {run}")
             try:
-                with closing(self._effects(row, position)) as effects:
+                with closing(self._effects(row, plan, position)) as effects:
                     step = self._step(row, plan, position)
                     self._executor(row, plan, effects).apply(position, step)
+            except RunCancelledError as error:
+                return RunState.CANCELLED, f"{error}{self._lift_fence(row, plan, position)}"
             except HeadgateError as error:
                 return _end(error, first=self._can_go_back(row, plan)), str(error)
             return None, None
@@ -104,17 +141,24 @@ class Runner:
         # Who resumes a run wants the commands of now: a broken one is what made it fail.
         return rebind(step, pipeline.commands) if row.attempt > 1 and pipeline else step
 
-    def roll_back(self, run: str, attempt: int) -> str | None:
-        """Take a refused run's steps back; returns why that failed, None where it didn't."""
+    def roll_back(self, run: str, attempt: int) -> tuple[RunState | None, str | None]:
+        """Take a refused run's steps back.
+
+        Returns (None, None), or how the run ends instead, and why, where that didn't come to its
+        end: it failed, or somebody cancelled it, as where it waits for a person.
+        """
         with self._working():
             try:
                 row = self._mine(run, attempt)
                 plan = load_plan(row.plan, source=f"run {run}")
-                with closing(self._effects(row, -1, cancellable=False)) as effects:
+                self._store.runs.begin_roll_back(run)
+                with closing(self._effects(row, plan, -1)) as effects:
                     self._executor(row, plan, effects).roll_back(plan.steps)
+            except RunCancelledError:
+                return RunState.CANCELLED, "and its roll-back was cancelled"
             except HeadgateError as error:
-                return str(error)
-            return None
+                return RunState.FAILED, f"and its roll-back failed: {error}"
+            return None, None
 
     def finish(self, run: str, attempt: int, state: RunState, error: str | None) -> None:
         """Record the run's end; of a run that has ended already nothing is changed."""
@@ -129,9 +173,10 @@ class Runner:
     def _executor(self, row: RunRow, plan: Plan, effects: LiveEffects) -> Executor:
         return Executor(effects, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
 
-    def _effects(self, row: RunRow, position: int, *, cancellable: bool = True) -> LiveEffects:
+    def _effects(
+        self, row: RunRow, plan: Plan, position: int, *, cancellable: bool = True
+    ) -> LiveEffects:
         context = self._context()
-        plan = load_plan(row.plan, source=f"run {row.id}")
         effects = LiveEffects(
             registry_of(context.registry, self._store, plan),
             context.home,
@@ -142,11 +187,14 @@ class Runner:
                 self._store.questions.ask(row.id, position, row.attempt, word, request).by
             ),
             progress=ProgressWriter(self._store, row.id, position).write,
+            lead=lambda pipeline, declared, location: self._store.places.lead(
+                pipeline, declared=declared, location=location, run=row.id
+            ),
         )
         return with_judge(effects, context)
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
-        """Return the wait; a roll-back is not cancellable: it is what a cancel would want."""
+        """Return the wait; what a cancel itself asks for is not cancellable."""
         asked = 0.0
 
         def pause(seconds: float) -> None:

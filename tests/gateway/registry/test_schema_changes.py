@@ -56,6 +56,32 @@ def test_a_subject_goes_and_comes_back_with_all_its_schemas(effects):
     ]
 
 
+# Neither can read what the other wrote: the level that the subject got later must come back last.
+# (Apicurio takes a level NONE of a subject's own for none, so the registry's own is NONE here.)
+LONG = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "string"}]}'
+OTHER = "app-other-changelog-value"
+
+
+def test_levels_of_their_own_come_back_and_incompatible_versions_too(effects, registry_url):
+    with SchemaRegistryClient({"url": registry_url}) as client:
+        client.register_schema(OTHER, Schema(ONE))
+        client.register_schema(OTHER, Schema(LONG))
+        client.set_compatibility(OTHER, "FULL_TRANSITIVE")
+        step = DeleteSubjects(subjects=ids_of(effects, [OTHER, NAME]))
+        was = step.bind(effects)
+        assert was["levels"][OTHER] == "FULL_TRANSITIVE"
+        step.apply(effects, was)
+        (back,) = step.undo(was)
+        assert load_step(back.action, back.details()) == back
+        assert not any("level" in risk for risk in back.risks(effects))
+        for _ in range(2):
+            back.apply(effects, {})
+            back.verify(effects, {})
+            assert back.settled(effects, {})
+        assert dict(effects.subject_levels([OTHER, NAME])) == was["levels"]
+        assert [v.text for v in effects.subjects([OTHER])[OTHER]] == [ONE, LONG]
+
+
 def test_a_subject_that_got_another_version_is_left_alone(effects):
     step = DeleteSubjects(subjects={NAME: [1]})
     with pytest.raises(StalePlanError, match="other versions than when it was planned"):

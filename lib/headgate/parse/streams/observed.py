@@ -67,6 +67,22 @@ def observed(
     )
 
 
+def with_application_id(version: Version, application_id: str) -> Version:
+    """Return the version with the id that its application is registered under.
+
+    A description alone names none. One that names an id keeps it, also another one.
+    """
+    if version.streams is None or version.streams.application_id is not None:
+        return version
+    app = _identified(version.streams, application_id)
+    return replace(
+        version,
+        topology=with_topics(version.topology, app),
+        streams=app,
+        warnings=tuple(w for w in version.warnings if w != NO_ID),
+    )
+
+
 def _identified(app: StreamsApplication, application_id: str) -> StreamsApplication:
     """Return the application with its id; names of topics that lacked it get it."""
     if app.application_id == application_id:

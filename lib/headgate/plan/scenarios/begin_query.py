@@ -8,25 +8,26 @@ from pathlib import PurePosixPath
 
 from headgate.model.cluster import Topic
 from headgate.model.version import Version
+from headgate.plan.one_point import cut_risks
 from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
+from headgate.plan.scenarios import common, elsewhere
 from headgate.plan.scenarios.lost_state import state_risks
 from headgate.plan.step import Step
 from headgate.plan.steps import (
     AskPerson,
     MakeCheckpoint,
+    MakePlace,
     OfferCheckpoint,
     PlaceCheckpoint,
     RehearseBeginning,
 )
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.succession import Begun, Take, begin, impact
-from headgate.plan.target import Target
-from headgate.plan.world import Checkpoint, World
-
-_FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
+from headgate.plan.target import Place, Target, TopicPart
+from headgate.plan.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +69,21 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
     begun = begin(wish.takes, position, wish.target, world, wish.only)
     names = sorted({way.topic for way in begun.ways}) if world.has_cluster() else []
     topics = world.topics(names) if names else {}
-    make = MakeCheckpoint(
+    place = elsewhere.new_place(world, pipeline) if found.remote else None
+    make = (MakePlace if found.remote else MakeCheckpoint)(
         pipeline=pipeline.name,
         checkpoint=found.location,
         query_id=found.query_id,
-        place=wish.to or found.location,
+        place=place or wish.to or found.location,
         takes=wish.takes,
         target=wish.target,
         topics=common.topic_facts(topics),
         only=dict(wish.only),
         offsets=tuple(way.shown() for way in begun.ways),
     )
+    risks = [*wish.risks, *_risks(asked, position, wish, begun, topics)]
+    if place is not None:
+        risks += elsewhere.risks(pipeline, found, place)
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -91,7 +96,7 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
             "commands": common.command_facts(pipeline),
         },
         impact=impact(begun.ways, topics),
-        risks=tuple(dict.fromkeys((*wish.risks, *_risks(asked, position, wish, begun, topics)))),
+        risks=tuple(dict.fromkeys(risks)),
         refusals=tuple(dict.fromkeys(_refusals(asked, found, wish, begun, names, topics))),
         options=dict(asked.options),
         resources=tuple(f"checkpoint:{p}" for p in {found.location: 0, make.place: 0}),
@@ -108,8 +113,16 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
     rehearsal: tuple[Step, ...] = ()
     if wish.rehearse and (function := asked.pipeline.entry_point):
         rehearsal = (
-            RehearseBeginning(pipeline=make.pipeline, place=make.place, entry_point=function),
+            RehearseBeginning(
+                pipeline=make.pipeline,
+                place=make.place,
+                entry_point=function,
+                made=found.remote,
+            ),
         )
+    if found.remote:
+        lead = elsewhere.lead_and_start(stop, found, make.place, fresh=True, made=True)
+        return (stop, *wish.before, make, *rehearsal, *lead)
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
         snapshot = common.snapshot_step(asked.world, **what)
@@ -119,9 +132,14 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
     ask = AskPerson(
         pipeline=make.pipeline,
         request=f"start the new version of {make.pipeline} with checkpointLocation {make.place}",
+        waits=stop.command is not None,
+        unfence_first=False,
         stop=stop.command,
         has_status=stop.has_status,
         checkpoint=make.place,
+        fresh=True,
+        fence=stop.fence,
+        unfence=stop.unfence,
     )
     return (stop, *wish.before, make, *rehearsal, offer, ask)
 
@@ -138,14 +156,21 @@ def _refusals(
     refusals += begun.refusals
     refusals += common.shared_checkpoint(asked.pipeline, asked.world)
     refusals += common.topic_refusals(set(names), topics)
-    if wish.to is None and found.fixed:
+    if found.remote:
+        refusals += elsewhere.refusals(asked.pipeline)
+    elif wish.to is None and found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")
     if wish.rehearse and asked.pipeline.entry_point is None:
         refusals.append("headgate.toml names no `entry_point` of it that could be rehearsed")
-    if wish.to is not None:
+    if wish.to is not None and found.remote:
+        refusals.append(
+            "--to: of a checkpoint on a remote file system the new one always gets a place of its"
+            " own beside the old one, which stays; leave --to out"
+        )
+    elif wish.to is not None:
         refusals += _bad_place(wish.to, found.location, asked.world)
     sink = asked.version.sink if asked.version else None
-    if sink is not None and sink.format in _FILE_SINKS and not wish.new_output:
+    if sink is not None and sink.is_files and not wish.new_output:
         refusals.append(
             f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata"
             " has already, and a new checkpoint begins at 0: what the new version reads would be"
@@ -173,6 +198,9 @@ def _risks(
     topics: Mapping[str, Topic],
 ) -> list[str]:
     risks = [*begun.risks, *state_risks(position, asked.version, wish.target.at)]
+    ways = {(way.topic, way.partition): way for way in begun.ways}
+    moving = [p for p in ways if _moves(wish, p)]
+    risks += cut_risks(wish.target, moving, ways)
     back = {w.topic for w in begun.ways if w.was is not None and w.to < w.was}
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
@@ -191,6 +219,13 @@ def _risks(
     if begun.ways and not asked.world.has_cluster():
         risks.append("no Kafka cluster is configured: whether the offsets still exist is not known")
     return [*risks, *_sink_risks(asked.version, wish)]
+
+
+def _moves(wish: Wish, part: TopicPart) -> bool:
+    topic, number = part
+    if wish.target.place is Place.LISTED:
+        return part in {(row.topic, row.partition) for row in wish.target.listed}
+    return not wish.only or (topic in wish.only and number in (wish.only[topic] or [number]))
 
 
 def _sink_risks(version: Version | None, wish: Wish) -> list[str]:

@@ -6,13 +6,13 @@ from pathlib import PurePosixPath
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
 from headgate.plan.scenarios.takes import given_takes, matched_takes
 from headgate.plan.steps import ExportState
 from headgate.plan.succession import CARRY, Take
-from headgate.plan.world import Checkpoint
 
 
 def build(asked: Asked) -> Plan:
@@ -117,9 +117,9 @@ SCENARIO = Scenario(
     options=OPTIONS,
     support={
         Engine.SPARK: needs(
-            "a checkpoint that is a folder of this machine, and sources that are Kafka or files; no"
-            " state is taken over: of transformWithState it can be exported, and the new version's"
-            " code must take it as its initial state"
+            "sources that are Kafka or files; no state is taken over: of transformWithState it can"
+            " be exported, and the new version's code must take it as its initial state. And"
+            f" {REMOTE}"
         ),
         Engine.CONSUMER_GROUP: refused(
             "a consumer group's offsets are not bound to a version: it goes on where it is, and"

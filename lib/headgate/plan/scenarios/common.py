@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.model.cluster import Topic
+from headgate.model.cluster import Group, Topic
 from headgate.model.registry import Pipeline
+from headgate.plan.ports.control import Status
 from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
-from headgate.plan.world import Status, World
+from headgate.plan.stopped import PENDING_SECONDS, STOP_SECONDS
+from headgate.plan.words import named
+from headgate.plan.world import World
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:
@@ -50,20 +53,41 @@ def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
 
 
 def topic_refusals(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
-    """Refuse topics that are not there, and those whose id or beginning could not be read."""
+    """Refuse topics that are not there, and those whose id or log could not be read."""
     missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
     nameless = [
         f"the id of topic {name} could not be read"
         for name, topic in sorted(topics.items())
         if topic.id is None
     ]
-    unread = [
-        f"where {name}[{part.number}] begins could not be read"
+    return missing + nameless + unread_logs(topics)
+
+
+def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
+    """Refuse partitions of which nobody tells where their log begins and ends: none leads them."""
+    return [
+        f"where {name}[{part.number}] begins and ends could not be read"
         for name, topic in sorted(topics.items())
         for part in topic.partitions
-        if part.begin is None
+        if part.begin is None or part.end is None
     ]
-    return missing + nameless + unread
+
+
+def group_risks(group: Group) -> list[str]:
+    """Name what counts as alive for a while after a stop: static members, a transaction."""
+    risks = []
+    if static := [m.instance_id for m in group.members or () if m.instance_id]:
+        risks.append(
+            f"{group.id} has {len(static)} static member(s) ({named(static)}): after their stop"
+            " they count as members until their session ends (session.timeout.ms), and the run is"
+            f" refused where that takes longer than {STOP_SECONDS:.0f} s"
+        )
+    if group.pending:
+        risks.append(
+            f"a transaction is open now at the offsets of {group.id} on {named(group.pending)}: the"
+            f" run waits {PENDING_SECONDS:.0f} s for its end after the stop, and is refused then"
+        )
+    return risks
 
 
 def topic_risks(topics: Mapping[str, Topic]) -> list[str]:

@@ -11,14 +11,14 @@ from headgate.model.rewind import LoggedBatch, Rewind
 from headgate.model.version import Engine
 from headgate.plan.moment import from_milliseconds, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios import common
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenarios import common, elsewhere
 from headgate.plan.scenarios.rewind_inputs import Inputs, read_inputs
 from headgate.plan.scenarios.rewind_sink import SINKS, SinkPlan, plan_sink
 from headgate.plan.step import Step
-from headgate.plan.steps import CopyToBatch, PutCheckpoint, ReadState
+from headgate.plan.steps import CopyPlace, CopyToBatch, PutCheckpoint, ReadPlace, ReadState
 from headgate.plan.steps.process import start_or_ask
-from headgate.plan.world import Checkpoint
 
 _WHEN = "batch"
 
@@ -63,10 +63,11 @@ def build(asked: Asked) -> Plan:
 
 def _plan(asked: Asked, found: _Found) -> Plan:
     pipeline, at = asked.pipeline, found.checkpoint
+    place = elsewhere.new_place(asked.world, pipeline) if at.remote else None
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, found),
+        steps=_steps_elsewhere(asked, found, place) if place else _steps(asked, found),
         preconditions={
             **found.inputs.facts,
             "batch": _ends(found.batch),
@@ -79,12 +80,22 @@ def _plan(asked: Asked, found: _Found) -> Plan:
             "input_files": found.rewind.input_files,
             "batches": (at.last_offset_batch or found.batch.number) - found.batch.number,
             # The copy links the state: what takes room is what the query writes anew.
-            "snapshot": {"files": found.rewind.files, "bytes": found.rewind.size, "copied": 0},
+            "snapshot": {
+                "files": found.rewind.files,
+                "bytes": found.rewind.size,
+                "copied": found.rewind.size if at.remote else 0,
+            },
         },
-        risks=tuple(_risks(asked, found)),
+        risks=(
+            *_risks(asked, found),
+            *(elsewhere.risks(pipeline, at, place) if place else ()),
+        ),
         refusals=tuple(_refusals(asked, found)),
         options=dict(asked.options),
-        resources=(f"checkpoint:{at.location}", *found.sink.resources),
+        resources=(
+            *(f"checkpoint:{p}" for p in (at.location, place) if p),
+            *found.sink.resources,
+        ),
     )
 
 
@@ -107,7 +118,7 @@ def _chosen(asked: Asked, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str
 def _reach(batches: tuple[LoggedBatch, ...]) -> str:
     first, last = batches[0], batches[-1]
     at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
-    return f"they hold {first.number} to {last.number}{at}"
+    return f"its logs hold batches {first.number} to {last.number}{at}"
 
 
 def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
@@ -142,6 +153,32 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
     )
 
 
+def _steps_elsewhere(asked: Asked, found: _Found, place: str) -> tuple[Step, ...]:
+    at, batch = found.checkpoint, found.batch
+    stop = common.stop_step(asked.pipeline, checkpoint=at.location)
+    copy = CopyPlace(
+        pipeline=asked.pipeline.name,
+        checkpoint=at.location,
+        query_id=at.query_id,
+        place=place,
+        batch=batch.number,
+        new_query_id=found.sink.new_query_id,
+        at=f"planned {planned}" if (planned := _iso(batch.planned_ms)) else None,
+        offsets=tuple(_moves(at, batch)),
+        bytes=found.rewind.size,
+        files=found.rewind.files,
+    )
+    read = ReadPlace(place=place, batch=batch.number)
+    again = bool(sum(found.inputs.again.values()))
+    return (
+        stop,
+        copy,
+        *((read,) if found.rewind.stores else ()),
+        *found.sink.steps,
+        *elsewhere.lead_and_start(stop, at, place, fresh=again, made=True),
+    )
+
+
 def _moves(at: Checkpoint, batch: LoggedBatch) -> Iterator[dict[str, Any]]:
     """Yield each partition with where the query is and where the batch ended."""
     for topic, parts in sorted(batch.offsets.items()):
@@ -160,7 +197,9 @@ def _refusals(asked: Asked, found: _Found) -> list[str]:
     refusals += common.shared_checkpoint(asked.pipeline, asked.world)
     if batch.number == at.last_offset_batch:
         refusals.append(f"batch {batch.number} is the last one: there is nothing to go back from")
-    if at.fixed:
+    if at.remote:
+        refusals += elsewhere.refusals(asked.pipeline)
+    elif at.fixed:
         refusals.append(f"{at.location} can't be replaced: {at.fixed}")
     refusals += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
@@ -241,10 +280,7 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(
-            "a checkpoint that is a folder of this machine, local or mounted: on an object store"
-            " nothing can be changed in one step"
-        ),
+        Engine.SPARK: needs(f"{REMOTE}, and its state is brought here once to be read"),
         Engine.CONSUMER_GROUP: refused(
             "a consumer group " + _NO_PAST.format("it keeps only its newest offsets.")
         ),

@@ -11,10 +11,10 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.plan.moment import duration, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenario import REMOTE, SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
 from headgate.plan.scenarios.move_group import Wish, move_group
-from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.moves import committed
 from headgate.plan.target import Listed, Place, Silent, Target, read_rows
 
 _POINT = "point"
@@ -74,7 +74,8 @@ def target_of(asked: Asked) -> Target:
     if (at := options.get("to-datetime")) is not None:
         when = milliseconds(moment(at, option="to-datetime"))
         silent = Silent(options.get("no-record", Silent.ASK))
-        return Target(place=Place.TIME, at=when, silent=silent)
+        cut = options.get("past-retention", False)
+        return Target(place=Place.TIME, at=when, silent=silent, past_retention=cut)
     if (offset := options.get("to-offset")) is not None:
         return Target(place=Place.OFFSET, offset=offset)
     if (by := options.get("shift-by")) is not None:
@@ -198,6 +199,13 @@ OPTIONS = (
         after=("to-datetime", "by-duration"),
     ),
     Option(
+        name="past-retention",
+        ask="Begin with what retention has left?",
+        help="Accept that inputs begin later where retention may have taken records of that time.",
+        kind=Kind.FLAG,
+        after=("to-datetime", "by-duration"),
+    ),
+    Option(
         name="topic",
         ask="Only some topics or partitions?",
         help="Only this topic, or only these partitions of it; again for more.",
@@ -218,8 +226,8 @@ SCENARIO = Scenario(
     support={
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.SPARK: needs(
-            "a checkpoint that is a folder of this machine, and sources that are Kafka or files;"
-            " the query begins there with empty state"
+            "sources that are Kafka or files; the query begins there with empty state. And"
+            f" {REMOTE}"
         ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

@@ -9,8 +9,6 @@ from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import Asked, Kind, Option
-from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
-from headgate.plan.scenarios.takes import matched_takes
 from headgate.plan.target import Place, Target
 from headgate.plan.world import World
 
@@ -19,6 +17,10 @@ _SPARK = frozenset({Engine.SPARK})
 
 def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
     """Return the plan; `only` limits what moves, the rest begins where the last batch ended."""
+    # Imported here: other engines' plans need of this module only what it asks.
+    from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
+    from headgate.plan.scenarios.takes import matched_takes
+
     found = found_query(asked)
     if isinstance(found, Plan):
         return found

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Source, Version
 from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
+from headgate.plan.scenarios import common, elsewhere
 from headgate.plan.step import Step
 from headgate.plan.steps import ReplaceCheckpoint
 from headgate.plan.steps.process import start_or_ask
-from headgate.plan.world import Checkpoint, World
-
-_FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
+from headgate.plan.words import named
 
 
 def build(asked: Asked) -> Plan:
@@ -28,10 +27,11 @@ def build(asked: Asked) -> Plan:
         return asked.refuse(missing)
     read = found.offsets if world.has_cluster() else {}
     topics = world.topics(read) if read else {}
+    place = elsewhere.new_place(world, pipeline) if found.remote else None
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, found),
+        steps=_steps(asked, found, place),
         preconditions={
             **({"cluster_id": world.cluster_id()} if read else {}),
             "topics": common.topic_facts(topics),
@@ -39,15 +39,21 @@ def build(asked: Asked) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact=common.records_again(topics, _positions(found)),
-        risks=tuple(_risks(pipeline, found, topics, version)),
-        refusals=tuple(_refusals(pipeline, world, found, topics, version)),
-        resources=(f"checkpoint:{found.location}",),
+        risks=(
+            *_risks(pipeline, found, topics, version),
+            *(elsewhere.risks(pipeline, found, place) if place else ()),
+        ),
+        refusals=tuple(_refusals(asked, found, topics)),
+        resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
     )
 
 
-def _steps(asked: Asked, found: Checkpoint) -> tuple[Step, ...]:
+def _steps(asked: Asked, found: Checkpoint, place: str | None) -> tuple[Step, ...]:
+    """Return the steps in order; nothing is copied where the old checkpoint is not touched."""
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
+    if place is not None:
+        return (stop, *elsewhere.lead_and_start(stop, found, place, fresh=True, made=False))
     what = {"pipeline": pipeline.name, "checkpoint": found.location, "query_id": found.query_id}
     start = start_or_ask(stop, fresh=True)
     snapshot = common.snapshot_step(asked.world, **what)
@@ -62,25 +68,39 @@ def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:
     }
 
 
-def _refusals(
-    pipeline: Pipeline,
-    world: World,
-    found: Checkpoint,
-    topics: Mapping[str, Topic],
-    version: Version | None,
-) -> list[str]:
+def _refusals(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> list[str]:
+    pipeline, world = asked.pipeline, asked.world
     refusals = common.must_be_stopped(pipeline, world)
     refusals += common.shared_checkpoint(pipeline, world)
     if world.has_cluster():
         refusals += common.topic_refusals(set(found.offsets), topics)
-    if found.fixed:
+    if found.remote:
+        refusals += elsewhere.refusals(pipeline)
+    elif found.fixed:
         refusals.append(f"{found.location} can't be replaced: {found.fixed}")
-    return refusals + [
+    refusals += [
         f"{_name(source)} is declared with startingOffsets=latest: without its checkpoint the"
-        " query would begin at the end, not at the beginning"
-        for source in _kafka_sources(version)
+        " query would begin at the end, not at the beginning; from-point with --to-earliest writes"
+        " the beginning into the checkpoint"
+        for source in _kafka_sources(asked.version)
         if _starts(source) == "latest"
     ]
+    return refusals + list(_dropped(asked))
+
+
+def _dropped(asked: Asked) -> Iterator[str]:
+    """Refuse to leave a file sink's log where it is: `FileStreamSink.addBatch` skips its batches.
+
+    It compares with the newest batch number in the log and says nothing (Spark 3.5 to 4.2).
+    """
+    sink = asked.version.sink if asked.version else None
+    if sink is not None and sink.is_files and asked.options.get("outputs", "keep") == "keep":
+        yield (
+            f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata"
+            " has already, and the query begins at 0 again: what it writes would be silently"
+            " dropped. Set its files aside with --outputs=empty, or let it write to another folder"
+            " with --outputs=new"
+        )
 
 
 def _risks(
@@ -93,11 +113,13 @@ def _risks(
     if found.offsets and not topics:
         names = ", ".join(sorted(found.offsets))
         risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
-    known = [s for s in _kafka_sources(version) if _starts(s) is not None]
-    if found.offsets and not known:
+    sources = _kafka_sources(version)
+    untold = [_name(source) for source in sources if _starts(source) is None]
+    if found.offsets and (untold or not sources):
         risks.append(
-            "where the query begins without its checkpoint is not known: Spark's default"
-            " startingOffsets is latest, which reads nothing again and skips what is waiting"
+            f"where the query begins without its checkpoint is not known{_of(untold)}: Spark's"
+            " default startingOffsets is latest, which reads nothing again and skips what is"
+            " waiting; from-point with --to-earliest writes the beginning into the checkpoint"
         )
     if pipeline.commands.status is None:
         risks.append(
@@ -108,13 +130,13 @@ def _risks(
 
 def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
     sink = version.sink if version else None
-    where = (sink.target or sink.format) if sink else None
-    if sink is not None and sink.format in _FILE_SINKS:
+    if sink is None:
         return (
-            f"the file sink {where} skips batch numbers that its _spark_metadata has already:"
-            " output of the new run is silently dropped up to the old run's last batch unless"
-            " the output folder is emptied or another one"
+            f"what {pipeline.name} writes to is not known: it writes its results again, so that"
+            " whoever reads them gets them twice unless the sink overwrites by key; and a file sink"
+            " would silently drop them, up to the last batch in its _spark_metadata"
         )
+    where = sink.target or sink.format
     return (
         f"{pipeline.name} writes its results again{f' to {where}' if where else ''}: whoever"
         " reads them gets them twice, unless the sink overwrites by key"
@@ -129,6 +151,10 @@ def _starts(source: Source) -> str | None:
     """Return `startingOffsets`, None where the evidence does not hold the source's options."""
     options = {k.lower(): v for k, v in source.options.items()}
     return options.get("startingoffsets")
+
+
+def _of(sources: list[str]) -> str:
+    return f" for {named(sources)}" if sources else ""
 
 
 def _name(source: Source) -> str:

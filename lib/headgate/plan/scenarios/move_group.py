@@ -8,12 +8,13 @@ from typing import Any
 
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registry import Pipeline
+from headgate.plan.one_point import cut_risks
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps import RecordOffsets, ResetOffsets
-from headgate.plan.steps.offsets import Commit, Move, chosen, committed
+from headgate.plan.steps.moves import Commit, Move, chosen, commits_of
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.target import Found, Target, TopicPart, find
 
@@ -37,7 +38,7 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
     pipeline, world = asked.pipeline, asked.world
     assert pipeline.group is not None
     group = world.group(pipeline.group)
-    positions = {key: c.offset for key, c in committed(world, group.id).items()}
+    positions = {key: c.offset for key, c in commits_of(group).items()}
     wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
     topics = world.topics(wanted)
     facts = common.topic_facts(topics)
@@ -63,7 +64,12 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact=impact_of(topics, parts, positions, found),
-        risks=(*found.risks, *move_risks(pipeline, topics, positions, found)),
+        risks=(
+            *found.risks,
+            *move_risks(pipeline, topics, positions, found),
+            *cut_risks(wish.target, found.to, positions),
+            *common.group_risks(group),
+        ),
         refusals=tuple(_refusals(asked, group, wanted, topics, found)),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),

@@ -6,7 +6,7 @@ import dataclasses
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import upgrade_group, upgrade_spark
 from headgate.plan.verdict import FAIL_ON, read_fail_on
 
@@ -87,7 +87,7 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(_COMMANDS),
+        Engine.SPARK: needs(f"{_COMMANDS}. And {REMOTE}, on a copy"),
         Engine.KAFKA_STREAMS: needs(
             f"{_COMMANDS}; its local state and changelogs are not kept, so that a way back reads"
             " again over the state that the new version left"

@@ -27,7 +27,6 @@ from headgate.plan.steps.parked import sizes_of
 from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.words import named
 
-FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
 _ENGINES = frozenset(Engine)
 
 
@@ -98,13 +97,12 @@ def with_outputs(asked: Asked, plan: Plan) -> Plan:
     steps = _emptying(asked, plan, found, shapes) if how is How.EMPTY else _new(asked, shapes)
     refusals = tuple(_refusals(asked, plan, found, how))
     facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
-    kept = (r for r in plan.risks if not (found.folder and r.startswith("the file sink")))
     return replace(
         plan,
         steps=_placed(asked, plan, steps, found, how),
         preconditions={**plan.preconditions, **facts},
         impact={**plan.impact, "outputs": {n: t.records for n, t in found.topics.items()}},
-        risks=(*kept, *readers, *_loss_risks(asked, found, how)),
+        risks=(*plan.risks, *readers, *_loss_risks(asked, found, how)),
         refusals=(*plan.refusals, *refusals),
         resources=(*plan.resources, *(f"topic:{name}" for name in sorted(found.topics))),
     )
@@ -119,8 +117,8 @@ def _outputs(asked: Asked) -> Outputs:
     if not names and asked.version and asked.version.streams:
         names = _written(asked.version.streams)
     topics = asked.world.topics(names) if names and asked.world.has_cluster() else {}
-    is_files = sink is not None and sink.format in FILE_SINKS
-    folder = (sink.target or sink.options.get("path")) if sink is not None and is_files else None
+    files = sink if sink is not None and sink.is_files else None
+    folder = (files.target or files.options.get("path")) if files else None
     return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
 
 
@@ -175,20 +173,23 @@ def _placed(
     start = [s for s in plan.steps if isinstance(s, StartPipeline | AskPerson)]
     stop = next((s for s in before if isinstance(s, StopPipeline)), None)
     if how is How.NEW and stop is not None:
-        start = [_ask(asked, stop, found)]
+        start = [_ask(asked, stop, found, fresh=any(s.fresh for s in start))]
     return (*before, *steps, *start)
 
 
-def _ask(asked: Asked, stop: StopPipeline, found: Outputs) -> AskPerson:
+def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> AskPerson:
     pairs = [f"{new} in place of {old}" for old, new in _renamed(asked, found.topics).items()]
     where = named(pairs) if pairs else f"another folder than {found.folder}"
     return AskPerson(
         pipeline=stop.pipeline,
         request=f"configure {stop.pipeline} to write to {where}, and start it",
+        waits=stop.command is not None,
+        unfence_first=False,
         stop=stop.command,
         has_status=stop.has_status,
         checkpoint=stop.checkpoint,
         group=stop.group,
+        fresh=fresh,
         fence=stop.fence,
         unfence=stop.unfence,
     )
@@ -242,7 +243,9 @@ def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
     if found.topics:
         yield f"everything in {names} goes, also what others than {asked.pipeline.name} wrote"
     if found.topics and "park-outputs" not in asked.options:
-        yield f"the records of {names} are gone for good: nothing parks them (--park-outputs)"
+        # Once partitions were added no undo would bring back what is parked: it is not asked.
+        park = "" if asked.scenario == "rescale" else " (--park-outputs)"
+        yield f"the records of {names} are gone for good: nothing parks them{park}"
     elif found.topics:
         yield (
             f"an undo puts the records of {names} back with other offsets, in place of what was"

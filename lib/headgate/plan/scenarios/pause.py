@@ -5,12 +5,13 @@ from __future__ import annotations
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
+from headgate.plan.ports.control import Status
 from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
 from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
 from headgate.plan.steps.process import StopPipeline, start_or_ask
-from headgate.plan.world import Status, World
+from headgate.plan.world import World
 
 
 def build(asked: Asked) -> Plan:

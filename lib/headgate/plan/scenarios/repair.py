@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.plan.scenario import LOCAL, SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import repair_group, repair_spark
 
 
@@ -39,6 +39,15 @@ OPTIONS = (
         choices=("beginning", "end"),
         engines=frozenset({Engine.CONSUMER_GROUP}),
     ),
+    Option(
+        name="abort-transaction",
+        ask="Which open transaction has a producer that is gone for good?",
+        help="Abort this open transaction on a topic that it reads, and nothing else: its id, or"
+        " TOPIC:PARTITION:PRODUCER of one without an id; again for more. It can't be undone.",
+        kind=Kind.MANY,
+        metavar="ID",
+        engines=frozenset({Engine.CONSUMER_GROUP}),
+    ),
 )
 
 SCENARIO = Scenario(
@@ -48,7 +57,7 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: SUPPORTED,
+        Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: refused(
             "its state lives in changelogs and on its own hosts: offsets that are mended alone no"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from headgate.model.cluster import Topic
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common, repair_transactions
 from headgate.plan.scenarios.move_group import Wish, move_group
-from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.moves import committed
 from headgate.plan.target import Listed, Place, Target, TopicPart
 
 _SHOWN = 5
@@ -30,8 +31,14 @@ def build(asked: Asked) -> Plan:
     positions = {part: c.offset for part, c in committed(asked.world, group).items()}
     topics = asked.world.topics({topic for topic, _ in positions})
     gone = sorted({topic for topic, _ in positions} - topics.keys())
+    if named := asked.options.get("abort-transaction", ()):
+        return repair_transactions.build(asked, topics, named)
     astray = _astray(positions, topics)
     if not astray.below and not astray.beyond:
+        if unread := common.unread_logs(topics):
+            return asked.refuse(*unread)
+        if waits := repair_transactions.blocking(asked, topics):
+            return asked.refuse(f"every offset of {group} is within its log, and {waits}")
         left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
         return asked.refuse(
             f"there is nothing to repair: every offset of {group} is within its log{left}"

@@ -11,14 +11,14 @@ from headgate.plan.checkpoint_files import CheckpointFiles
 from headgate.plan.checkup import Checkup, check_up, known_of
 from headgate.plan.flaw import Flaw
 from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.repair import ProveRepair, PutInPlace, RepairCopy
-from headgate.plan.world import Checkpoint, Status, World
-
-_FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "file"})
+from headgate.plan.world import World
 
 
 def build(asked: Asked) -> Plan:
@@ -123,4 +123,4 @@ def _risks(pipeline: Pipeline, looked: Checkup) -> list[str]:
 
 def _sink(version: Version | None) -> str | None:
     sink = version.sink if version else None
-    return sink.target if sink is not None and sink.format in _FILE_SINKS else None
+    return sink.target if sink is not None and sink.is_files else None

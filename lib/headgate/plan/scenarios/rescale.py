@@ -1,148 +1,58 @@
-"""Rescale: another number of partitions for the state of a Spark query."""
+"""Rescale: another number of partitions for a pipeline's state, or for what it reads."""
 
 from __future__ import annotations
 
-from headgate.errors import ScenarioError
-from headgate.model.version import Engine, Version
-from headgate.plan.plan import Plan
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.begin_query import found_query
-from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.state import PARTITIONS, RESCALED
-from headgate.plan.world import Checkpoint, Status
+from dataclasses import replace
 
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_FIRST = (4, 2)
+from headgate.errors import ScenarioError
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenarios import (
+    outputs,
+    rescale_spark,
+    rescale_streams,
+    streams_options,
+)
+
 _MOST = 1_000_000
+_STREAMS = frozenset({Engine.KAFKA_STREAMS})
+# Once partitions were added there is no way back: what is parked for one would only lie about.
+_NOT_ASKED = frozenset({"park-outputs"})
 
 
 def build(asked: Asked) -> Plan:
-    """Return the plan: stop, copy, let Spark spread the copy's state, put it in place, start."""
-    found = found_query(asked)
-    if isinstance(found, Plan):
-        return found
-    checkpoint, position = found
+    """Return the plan for the pipeline's engine."""
     wanted = asked.options["partitions"]
     if not 0 < wanted <= _MOST:
         raise ScenarioError(f"--partitions: expected a number from 1, found {wanted}")
-    pipeline = asked.pipeline
-    what = {
-        "pipeline": pipeline.name,
-        "checkpoint": checkpoint.location,
-        "query_id": checkpoint.query_id,
-    }
-    now = position.pinned.get(PARTITIONS)
-    stopped = asked.world.status(pipeline.name) is Status.STOPPED
-    stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
-    was = int(now) if now and now.isdigit() else None
-    return Plan(
-        scenario=asked.scenario,
-        pipeline=pipeline.name,
-        steps=(
-            stop,
-            common.snapshot_step(asked.world, **what),
-            RescaleCopy(**what, partitions=wanted, was_partitions=was),
-            PlaceCheckpoint(**what, word=RESCALED),
-            start_or_ask(stop),
-        ),
-        preconditions={
-            "checkpoint": {"location": checkpoint.location, "query_id": checkpoint.query_id},
-            "partitions": now,
-            "provider": _provider(position),
-            "commands": common.command_facts(pipeline),
-        },
-        risks=tuple(_risks(asked.version)),
-        refusals=(
-            *common.must_be_stopped(pipeline, asked.world),
-            *common.shared_checkpoint(pipeline, asked.world),
-            *_refusals(checkpoint, position, asked.version, wanted, stopped=stopped),
-        ),
-        options=dict(asked.options),
-        resources=(f"checkpoint:{checkpoint.location}",),
-    )
-
-
-def _refusals(
-    found: Checkpoint,
-    position: QueryPosition,
-    version: Version | None,
-    wanted: int,
-    *,
-    stopped: bool,
-) -> list[str]:
-    refusals = []
-    if not position.operators:
-        refusals.append(
-            "the query has no state: a stateless one takes spark.sql.shuffle.partitions anew at"
-            " each start"
-        )
-    elif "RocksDB" not in _provider(position):
-        refusals.append(
-            f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
-            " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER): begin"
-            " with other settings by from-scratch, from-point or carry-over"
-        )
-    if position.pinned.get(PARTITIONS) == str(wanted):
-        refusals.append(f"the state lies in {wanted} partitions already")
-    if version and (known := _number(version.engine_version)) and known < _FIRST:
-        refusals.append(
-            f"the query runs on Spark {version.engine_version}: what Spark 4.2 has written it may"
-            " not read, and earlier ones can't spread state anew"
-        )
-    if position.batch is None:
-        refusals.append("no batch was committed yet: there is no state to spread")
-    if position.begun is not None and stopped:
-        refusals.append(
-            f"batch {position.begun} was begun and not committed: let the query finish it, or take"
-            " it back with repair"
-        )
-    if found.fixed:
-        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
-    return refusals
-
-
-def _provider(position: QueryPosition) -> str:
-    return position.pinned.get(_PROVIDER, "a provider that the log does not name")
-
-
-def _number(version: str | None) -> tuple[int, ...] | None:
-    parts = (version or "").split(".")[:2]
-    return tuple(map(int, parts)) if len(parts) == 2 and all(p.isdigit() for p in parts) else None
-
-
-def _risks(version: Version | None) -> list[str]:
-    risks = [
-        "a stop that leaves a batch begun and not committed refuses the run, and all is put back:"
-        " stop the query between two batches",
-        "Spark calls its state repartition experimental; its rows are compared one by one here",
-        "a batch without input is added: a sink that counts batches sees none of that number",
-    ]
-    if version is None or version.engine_version is None:
-        risks.append(
-            "which Spark the query runs on is not known: only 4.2 and newer is sure to read what"
-            " Spark 4.2 writes"
-        )
-    return risks
+    if asked.pipeline.engine is Engine.SPARK:
+        return rescale_spark.build(asked)
+    return rescale_streams.build(asked)
 
 
 OPTIONS = (
     Option(
         name="partitions",
-        ask="Over how many partitions is the state to lie?",
-        help="The number of shuffle partitions that the query then has; it is fixed in its log.",
+        ask="How many partitions are there to be?",
+        help="Spark: the shuffle partitions of its state, which its log then fixes. Kafka Streams:"
+        " the partitions of its inputs, which Kafka never takes away again.",
         kind=Kind.NUMBER,
         metavar="N",
         required=True,
     ),
+    streams_options.INPUT_TOPICS,
+    streams_options.INTERMEDIATE_TOPICS,
+    streams_options.INTERNAL_TOPICS,
+    streams_options.CLEARED,
+    *(replace(o, engines=_STREAMS) for o in outputs.OPTIONS if o.name not in _NOT_ASKED),
 )
 
 SCENARIO = Scenario(
     name="rescale",
     title="Rescale",
-    what="Give the state of a query another number of partitions, and keep it row by row.",
+    what="Give the state of a query another number of partitions and keep it row by row, or the"
+    " inputs of a Kafka Streams application more of them.",
     build=build,
     options=OPTIONS,
     support={
@@ -150,11 +60,12 @@ SCENARIO = Scenario(
             "state in RocksDB, a query on Spark 4.2 or newer, and a checkpoint that is a folder of"
             " this machine"
         ),
-        Engine.KAFKA_STREAMS: refused(
-            "partitions added to an input put keys into other partitions than their state is in,"
-            " and the application refuses to start where internal topics have the old number: let"
-            " it read all there is, stop it, write to a new input topic with more partitions, and"
-            " begin there by from-scratch under another application id"
+        Engine.KAFKA_STREAMS: needs(
+            "a stored version that describes the topology, and a repartition topic between the"
+            " inputs that grow and all state, which is then made anew by reading everything again;"
+            " without state nothing is read again. Where state is kept by the keys of an input as"
+            " they lie, old and new records of a key would come to different tasks: there a new"
+            " topic is needed, into which the records are copied by key"
         ),
         Engine.CONSUMER_GROUP: refused(
             "a group takes added partitions by itself, from auto.offset.reset on; but keys then"

@@ -70,7 +70,7 @@ def _target(asked: Asked) -> Target:
 
 def _points() -> tuple[Option, ...]:
     """Return the points of `from-point` that Kafka's tool has too; none of them is required."""
-    wanted = {*_POINTS, "no-record"}
+    wanted = {*_POINTS, "no-record", "past-retention"}
     return tuple(replace(o, required=False) for o in from_point.OPTIONS if o.name in wanted)
 
 

@@ -28,7 +28,7 @@ from headgate.plan.steps import (
     RemoveMembers,
     ResetOffsets,
 )
-from headgate.plan.steps.offsets import chosen
+from headgate.plan.steps.moves import chosen
 from headgate.plan.steps.parked import sizes_of
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.topics import topic_shapes
@@ -44,7 +44,8 @@ class StreamsWish:
 
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
     those. With `park` the records of internal topics are kept for an undo. `instances` are hosts
-    whose local state somebody says is cleared.
+    whose local state somebody says is cleared. `rescales` says that inputs get more partitions:
+    then nothing may stay, and there is no way back.
     """
 
     target: Target | None
@@ -55,6 +56,7 @@ class StreamsWish:
     force: bool = False
     park: bool = False
     instances: tuple[str, ...] = ()
+    rescales: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,18 +192,19 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     steps: list[Step] = [RemoveMembers(**who)] if seen.wish.force else []
     steps += [stop, AwaitTransactions(application=group.id, topics=shapes)]
     steps.append(RecordOffsets(group=group.id))
-    steps += [*_parks(seen, shapes), *_moves(seen), *_deletions(seen, shapes)]
+    steps += [*park_steps(seen, shapes), *_moves(seen), *deletion_steps(seen, shapes)]
+    # An application that nothing here starts or stops is nobody's duty to start now.
+    has_commands = stop.command is not None or stop.start is not None
     if clears_state(seen):
         steps.append(
             ClearLocalState(
                 pipeline=pipeline.name,
                 command=pipeline.commands.clean,
                 instances=seen.wish.instances,
+                waits=has_commands,
                 **who,
             )
         )
-    # An application that nothing here starts or stops is nobody's duty to start now.
-    has_commands = stop.command is not None or stop.start is not None
     return [*steps, start_or_ask(stop)] if has_commands else steps
 
 
@@ -213,7 +216,8 @@ def _by_kind(
     return changelogs, {n: s for n, s in shapes.items() if n not in changelogs}
 
 
-def _parks(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
+def park_steps(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
+    """Return the steps that keep internal topics' records, where that is wished."""
     changelogs, between = _by_kind(shapes) if seen.wish.park else ({}, {})
     name, world = seen.asked.pipeline.name, seen.asked.world
     steps: list[Step] = []
@@ -225,7 +229,8 @@ def _parks(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
     return steps
 
 
-def _deletions(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    """Return the steps that delete internal topics; an undo puts back what was parked."""
     who: dict[str, Any] = {
         "pipeline": seen.asked.pipeline.name,
         "group": seen.group.id,
@@ -234,7 +239,7 @@ def _deletions(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     if not shapes:
         return []
     if not seen.wish.park:
-        return [DeleteTopics(topics=shapes, **who)]
+        return [DeleteTopics(topics=shapes, outgrown=seen.wish.rescales, **who)]
     changelogs, between = _by_kind(shapes)
     steps = [DeleteTopics(topics=changelogs, parked=True, **who)] if changelogs else []
     return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]

@@ -8,10 +8,12 @@ from difflib import get_close_matches
 from headgate.model.cluster import GroupType
 from headgate.model.streams import internal_kind
 from headgate.plan.internal_topics import Claim
+from headgate.plan.one_point import cut_risks
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.move_group import move_risks
 from headgate.plan.scenarios.reset_streams import Seen, clears_state
 from headgate.plan.step import active_reason
+from headgate.plan.steps.transactions import OPEN_SECONDS
 from headgate.plan.target import Found, Place
 from headgate.plan.words import named
 
@@ -93,11 +95,11 @@ def _of_internals(seen: Seen) -> Iterator[str]:
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
             yield f"{topic} is not {seen.application}'s: {one.why}"
         elif one.claim is Claim.UNPROVEN and wanted is None:
-            yield (
-                f"nothing proves that {topic} is {seen.application}'s: {one.why}. Give its topology"
-                " (--topology), name what is to be deleted with --internal-topics, or keep all"
-                " with --keep-internal"
-            )
+            what = "name what is to be deleted with --internal-topics"
+            ways = f"Give its topology (--topology), {what}, or keep all with --keep-internal"
+            if seen.wish.rescales:
+                ways = f"N{what[1:]}, or give it to its owner (a registered pipeline)"
+            yield f"nothing proves that {topic} is {seen.application}'s: {one.why}. {ways}"
 
 
 def _of_list(seen: Seen) -> Iterator[str]:
@@ -119,7 +121,21 @@ def risks(seen: Seen) -> tuple[str, ...]:
     said = [risk for found in seen.found.values() for risk in found.risks]
     pipeline = seen.asked.pipeline
     said += move_risks(pipeline, seen.known, seen.positions, every)
+    if seen.wish.target is not None:
+        # Which inputs stay is said of whole topics below.
+        said += cut_risks(seen.wish.target, (p for p in every.to if p[0] in seen.inputs), ())
+    said += [*_of_transactions(seen), *common.group_risks(seen.group)]
     return tuple(dict.fromkeys([*said, *_of_inputs(seen), *_of_state(seen), *_of_outputs(seen)]))
+
+
+def _of_transactions(seen: Seen) -> Iterator[str]:
+    """Name what a transaction is open on now; after the stop the run looks by their ids."""
+    there = [name for name in seen.deleted if name in seen.topics]
+    if there and (locked := seen.asked.world.topics_in_transaction(there)):
+        yield (
+            f"a transaction is open now on {named(locked)}: the run waits {OPEN_SECONDS:.0f} s for"
+            " its end after the stop, and is refused then"
+        )
 
 
 def _of_inputs(seen: Seen) -> Iterator[str]:
@@ -155,7 +171,7 @@ def _of_state(seen: Seen) -> Iterator[str]:
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
-    if seen.deleted and not seen.wish.park:
+    if seen.deleted and not (seen.wish.park or seen.wish.rescales):
         yield (
             f"the records of {named(seen.deleted)} are gone for good: an undo makes the topics"
             " anew and empty, so the state of before does not come back (--park-internal copies it)"

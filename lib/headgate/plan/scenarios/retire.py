@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario
+from headgate.plan.scenario import LOCAL, SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import retire_group, retire_spark, retire_streams
 from headgate.plan.scenarios.streams_options import CLEARED, INTERNAL_TOPICS, KEEP_INTERNAL
 
@@ -33,7 +33,7 @@ SCENARIO = Scenario(
     build=build,
     options=(PARK, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
     support={
-        Engine.SPARK: SUPPORTED,
+        Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from headgate.model.cluster import Group, GroupType
 from headgate.plan.plan import Plan
+from headgate.plan.ports.control import Status
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import active_reason
 from headgate.plan.steps import DeleteGroup, RecordOffsets
 from headgate.plan.words import named
-from headgate.plan.world import Status
 
-DELETABLE = (GroupType.CLASSIC, GroupType.CONSUMER)
+_CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)
+DELETABLE = (*_CONSUMERS, GroupType.STREAMS)
 
 
 def build(asked: Asked) -> Plan:
@@ -21,7 +22,7 @@ def build(asked: Asked) -> Plan:
     pipeline, world = asked.pipeline, asked.world
     group = world.group(str(pipeline.group))
     refusals = list(group_refusals(asked, group))
-    if group.state != "dead" and group.type not in DELETABLE:
+    if group.state != "dead" and group.type not in _CONSUMERS:
         refusals.append(f"group {group.id} is of type {group.type}, not a consumer group")
     topics = {o.topic for o in group.offsets} | set(pipeline.topics)
     return Plan(
@@ -38,7 +39,10 @@ def build(asked: Asked) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact={"records": {}, "total": 0, "left_alone": dict.fromkeys(sorted(topics), "an input")},
-        risks=(f"the topics that it reads stay: {named(topics)}",) if topics else (),
+        risks=(
+            *([f"the topics that it reads stay: {named(topics)}"] if topics else []),
+            *common.group_risks(group),
+        ),
         refusals=tuple(refusals),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
@@ -65,4 +69,5 @@ def running(asked: Asked) -> Iterator[str]:
         return
     status = world.status(pipeline.name)
     if status is not Status.STOPPED:
-        yield f"the status of {pipeline.name} is {status}: stop it first, then retire it"
+        what = "runs" if status is Status.RUNS else f"is not proven to be stopped ({status})"
+        yield f"{pipeline.name} {what}: stop it first, then retire it"

@@ -10,7 +10,14 @@ from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.reset_streams import Seen, StreamsWish, clears_state, look
+from headgate.plan.scenarios.reset_streams import (
+    Seen,
+    StreamsWish,
+    clears_state,
+    deletion_steps,
+    look,
+    park_steps,
+)
 from headgate.plan.scenarios.reset_streams_checks import refusals as reset_refusals
 from headgate.plan.scenarios.retire_group import DELETABLE, group_refusals
 from headgate.plan.step import Step
@@ -19,11 +26,8 @@ from headgate.plan.steps import (
     ClearLocalState,
     DeleteGroup,
     DeleteSubjects,
-    DeleteTopics,
-    ParkRecords,
     RecordOffsets,
 )
-from headgate.plan.steps.parked import sizes_of
 from headgate.plan.steps.subjects import ids_of
 from headgate.plan.steps.topics import topic_shapes
 from headgate.plan.words import named
@@ -36,6 +40,7 @@ def build(asked: Asked) -> Plan:
         target=None,
         internal=internal or None,
         keep_internal=ask.KEEP_INTERNAL.name in asked.options,
+        park="park" in asked.options,
         instances=ask.names(asked.options, ask.CLEARED),
     )
     seen = look(asked, wish)
@@ -69,16 +74,13 @@ def build(asked: Asked) -> Plan:
 def _steps(
     seen: Seen, shapes: dict[str, dict[str, Any]], subjects: dict[str, list[int]]
 ) -> Iterator[Step]:
-    pipeline, parked = seen.asked.pipeline, "park" in seen.asked.options and bool(shapes)
+    pipeline = seen.asked.pipeline
     who: dict[str, Any] = {"group": seen.group.id, "group_type": seen.group.type.value}
     yield common.stop_step(pipeline)
     yield AwaitTransactions(application=seen.group.id, topics=shapes)
     yield RecordOffsets(group=seen.group.id)
-    if parked:
-        sizes = sizes_of(seen.asked.world, seen.asked.world.topics(shapes))
-        yield ParkRecords(topics=shapes, pipeline=pipeline.name, sizes=sizes)
-    if shapes:
-        yield DeleteTopics(topics=shapes, pipeline=pipeline.name, parked=parked, **who)
+    yield from park_steps(seen, shapes)
+    yield from deletion_steps(seen, shapes)
     if subjects:
         yield DeleteSubjects(subjects=subjects)
     if clears_state(seen):
@@ -108,7 +110,7 @@ def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
         yield f"not its own alone, and left: {named(left)}"
-    if shapes and "park" in seen.asked.options:
+    if shapes and seen.wish.park:
         yield (
             f"an undo puts the records of {named(shapes)} back with other offsets; parking topics"
             " (headgate-parked-RUN-...) keep them until then, or until you delete these"

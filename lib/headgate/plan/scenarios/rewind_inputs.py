@@ -8,8 +8,9 @@ from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.model.rewind import LoggedBatch
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.scenarios import common
-from headgate.plan.world import Checkpoint, World
+from headgate.plan.world import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
+from headgate.model.version import FILE_SINKS
 from headgate.plan.scenario import Asked
 from headgate.plan.step import Step
 from headgate.plan.steps import CutSinkLog
 
-FILES = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "xml", "file"})
+NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
 SINKS = ("file", "delta", "kafka", "foreach", "other")
 _KINDS = {
-    **dict.fromkeys(FILES, "file"),
+    **dict.fromkeys(FILE_SINKS, "file"),
     **dict.fromkeys(("foreachbatch", "foreach"), "foreach"),
     "delta": "delta",
     "kafka": "kafka",
@@ -33,14 +34,11 @@ class SinkPlan:
 def plan_sink(asked: Asked, batch: int, last: int) -> SinkPlan:
     """Return what the batches after `batch`, up to `last`, need when their numbers come again."""
     new_id = bool(asked.options.get("new-query-id"))
-    sink = asked.version.sink if asked.version else None
-    word = str(asked.options.get("sink") or (sink.format if sink else None) or "")
-    kind = _KINDS.get(word.lower(), word.lower())
-    where = asked.options.get("sink-path") or (sink.target if sink else None)
+    kind, where = sink_kind(asked), sink_place(asked)
     again = f"batches {batch + 1} to {last}" if last > batch + 1 else f"batch {last}"
     match kind:
         case "":
-            return _unknown(asked)
+            return SinkPlan(refusals=(unknown_sink(asked),))
         case "file":
             return _files(asked, batch, where, new_id=new_id)
         case "delta":
@@ -51,21 +49,36 @@ def plan_sink(asked: Asked, batch: int, last: int) -> SinkPlan:
             return _doubled(asked, where, again, new_id=new_id)
 
 
-def _unknown(asked: Asked) -> SinkPlan:
-    return SinkPlan(
-        refusals=(
-            f"what {asked.pipeline.name} writes to is not known, and some sinks drop batches whose"
-            " numbers they have: capture the query (`headgate capture --pipeline"
-            f" {asked.pipeline.name}`), or say it with --sink",
-        )
+def sink_kind(asked: Asked) -> str:
+    """Return one of SINKS, another format's name, or nothing where nobody tells."""
+    sink = asked.version.sink if asked.version else None
+    word = str(asked.options.get("sink") or (sink.format if sink else None) or "")
+    return _KINDS.get(word.lower(), word.lower())
+
+
+def sink_place(asked: Asked) -> str | None:
+    """Return the folder, table or topic that the sink writes to; None where nobody tells."""
+    sink = asked.version.sink if asked.version else None
+    return asked.options.get("sink-path") or (sink.target if sink else None)
+
+
+def unknown_sink(asked: Asked) -> str:
+    """Return the refusal of a query whose sink nobody tells."""
+    return (
+        f"what {asked.pipeline.name} writes to is not known, and some sinks drop batches whose"
+        " numbers they have: capture the query (`headgate capture --pipeline"
+        f" {asked.pipeline.name}`), or say it with --sink"
     )
+
+
+def without_log(where: str) -> str:
+    """Return the refusal of a folder that a file sink keeps no log in."""
+    return f"{where} has no _spark_metadata: it is not where a file sink writes to"
 
 
 def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> SinkPlan:
     if where is None:
-        return SinkPlan(
-            refusals=("the folder of the file sink is not known: say it with --sink-path",)
-        )
+        return SinkPlan(refusals=(NO_FOLDER,))
     try:
         found = asked.world.sink_log(where, batch)
     except RefusedError:
@@ -76,9 +89,7 @@ def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> Sink
             )
         )
     if found is None:
-        return SinkPlan(
-            refusals=(f"{where} has no _spark_metadata: it is not where a file sink writes to",)
-        )
+        return SinkPlan(refusals=(without_log(where),))
     if found.problem is not None:
         return SinkPlan(refusals=(found.problem,))
     cut = CutSinkLog(

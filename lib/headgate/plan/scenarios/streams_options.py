@@ -10,6 +10,14 @@ from headgate.plan.scenario import Kind, Option
 
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 
+INPUT_TOPICS = Option(
+    name="input-topics",
+    ask="Which of its input topics are to have so many?",
+    help="The input topics that get more partitions; all that it reads where none is named.",
+    kind=Kind.MANY,
+    metavar="TOPIC,...",
+    engines=_STREAMS,
+)
 INTERMEDIATE_TOPICS = Option(
     name="intermediate-topics",
     ask="Which topics does it both write and read?",

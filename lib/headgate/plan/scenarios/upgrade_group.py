@@ -8,18 +8,20 @@ from typing import Any
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.internal_topics import Claim, Surroundings, judge
+from headgate.plan.internal_topics import Claim, Internal, Surroundings, judge
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.upgrade_spark import (
+    compare_step,
     deploy_step,
     gate_step,
     risks_of,
     upgrade_commands,
 )
 from headgate.plan.step import Step, active_reason
-from headgate.plan.steps.offsets import RecordOffsets, committed
+from headgate.plan.steps.moves import committed
+from headgate.plan.steps.offset_record import RecordOffsets
 from headgate.plan.steps.prove_version import ProveVersion, start_version
 from headgate.plan.steps.topic_record import RecordTopics
 from headgate.plan.steps.upgrade import KeepOffsets
@@ -56,7 +58,7 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
             "commands": upgrade_commands(pipeline),
         },
         impact=_impact(verdict),
-        risks=tuple(_risks(pipeline, verdict, topics)),
+        risks=(*_risks(pipeline, verdict, topics), *common.group_risks(group)),
         refusals=tuple(refusals),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
@@ -69,25 +71,34 @@ def _steps(
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline)
     gate: tuple[Step, ...] = (gate_step(asked, verdict),) if verdict else ()
+    look: tuple[Step, ...] = (compare_step(asked, verdict, group=group.id),) if verdict else ()
+    internal, loops = _written_itself(asked, group)
     keep = KeepOffsets(
-        pipeline=pipeline.name, group=group.id, group_type=group.type.value, topics=facts
+        pipeline=pipeline.name,
+        group=group.id,
+        group_type=group.type.value,
+        # The old version writes anew what follows from its inputs: back on what it passes on to
+        # itself, too, it would count that a third time.
+        topics={n: f for n, f in facts.items() if n not in internal and n not in loops},
     )
+    own = tuple(sorted(name for name, one in internal.items() if one.claim is Claim.OWNED))
     return (
         stop,
         *gate,
         RecordOffsets(group=group.id),
-        *_internal(asked, group),
+        *([RecordTopics(application=group.id, topics=own)] if own else []),
         keep,
         deploy_step(asked),
         start_version(stop),
         ProveVersion(pipeline=pipeline.name, group=group.id),
+        *look,
     )
 
 
-def _internal(asked: Asked, group: Group) -> tuple[Step, ...]:
-    """Return the step that writes down the internal topics that are proven to be its own."""
+def _written_itself(asked: Asked, group: Group) -> tuple[Mapping[str, Internal], frozenset[str]]:
+    """Return what looks like internal topics of an application, and its intermediate ones."""
     if asked.pipeline.engine is not Engine.KAFKA_STREAMS:
-        return ()
+        return {}, frozenset()
     world = asked.world
     around = Surroundings(
         topics=world.topic_names(),
@@ -96,9 +107,7 @@ def _internal(asked: Asked, group: Group) -> tuple[Step, ...]:
         versions=asked.others,
     )
     told = topology({}, asked.version, group.id, group)
-    found = judge(group.id, told.internal, around)
-    names = sorted(name for name, internal in found.items() if internal.claim is Claim.OWNED)
-    return (RecordTopics(application=group.id, topics=tuple(names)),) if names else ()
+    return judge(group.id, told.internal, around), told.loops
 
 
 def _impact(verdict: Verdict | None) -> dict[str, Any]:

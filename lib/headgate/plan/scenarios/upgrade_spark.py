@@ -7,13 +7,15 @@ from dataclasses import asdict
 
 from headgate.model.registry import Pipeline
 from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
+from headgate.plan.scenarios import common, elsewhere
 from headgate.plan.step import Step
+from headgate.plan.steps import CopyPlace, StopPipeline
+from headgate.plan.steps.compare_version import CompareVersion
 from headgate.plan.steps.prove_version import ProveVersion, start_version
 from headgate.plan.steps.upgrade import DeployVersion, GateVersion, KeepCheckpoint
 from headgate.plan.verdict import FAIL_ON, Verdict, read_fail_on
-from headgate.plan.world import Checkpoint
 
 
 def build(asked: Asked, verdict: Verdict) -> Plan:
@@ -25,12 +27,15 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
         missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
         return asked.refuse(f"{missing}: a version that begins anew needs no upgrade")
     refusals = common.must_be_stopped(pipeline, world)
-    if found.fixed:
+    place = elsewhere.new_place(world, pipeline) if found.remote else None
+    if found.remote:
+        refusals += elsewhere.refusals(pipeline)
+    elif found.fixed:
         refusals.append(f"{found.location} can't be put back: {found.fixed}")
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
-        steps=steps(asked, verdict, found),
+        steps=steps(asked, verdict, found, place),
         preconditions={
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "versions": {"before": verdict.before, "after": verdict.after},
@@ -41,21 +46,55 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
             "findings": list(verdict.codes),
             "snapshot": asdict(world.snapshot_size(found.location)),
         },
-        risks=(*risks_of(verdict), *_risks(pipeline, found)),
+        risks=(
+            *risks_of(verdict),
+            *_risks(pipeline, found),
+            *(elsewhere.risks(pipeline, found, place) if place else ()),
+        ),
         refusals=tuple(refusals),
-        resources=(f"checkpoint:{found.location}",),
+        resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
     )
 
 
-def steps(asked: Asked, verdict: Verdict, found: Checkpoint) -> tuple[Step, ...]:
-    """Return the steps in order."""
+def steps(
+    asked: Asked, verdict: Verdict, found: Checkpoint, place: str | None = None
+) -> tuple[Step, ...]:
+    """Return the steps in order; with a `place` the new version works on a copy there."""
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
+    if place is not None:
+        return _steps_elsewhere(asked, verdict, stop, found, place)
     keep = KeepCheckpoint(
         pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
     )
     prove = ProveVersion(pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id)
-    return (stop, gate_step(asked, verdict), keep, deploy_step(asked), start_version(stop), prove)
+    look = compare_step(asked, verdict, found.location, found.query_id)
+    gate = gate_step(asked, verdict)
+    return (stop, gate, keep, deploy_step(asked), start_version(stop), prove, look)
+
+
+def _steps_elsewhere(
+    asked: Asked, verdict: Verdict, stop: StopPipeline, found: Checkpoint, place: str
+) -> tuple[Step, ...]:
+    size = asked.world.snapshot_size(found.location)
+    copy = CopyPlace(
+        pipeline=asked.pipeline.name,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        place=place,
+        bytes=size.bytes,
+        files=size.files,
+    )
+    lead, start = elsewhere.lead_and_start(stop, found, place, fresh=False, made=True)
+    prove = ProveVersion(
+        pipeline=asked.pipeline.name,
+        checkpoint=place,
+        query_id=found.query_id,
+        kept=found.location,
+    )
+    gate = gate_step(asked, verdict)
+    look = compare_step(asked, verdict, place, found.query_id, kept=found.location)
+    return (stop, gate, copy, lead, deploy_step(asked), start, prove, look)
 
 
 def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:
@@ -68,6 +107,32 @@ def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:
         version=verdict.after,
         approved=verdict.codes,
     )
+
+
+def compare_step(
+    asked: Asked,
+    verdict: Verdict,
+    checkpoint: str | None = None,
+    query_id: str | None = None,
+    *,
+    kept: str | None = None,
+    group: str | None = None,
+) -> CompareVersion:
+    """Return the step that compares what runs with the version that was judged."""
+    return CompareVersion(
+        pipeline=asked.pipeline.name,
+        after=verdict.evidence,
+        version=verdict.after,
+        checkpoint=checkpoint,
+        query_id=query_id,
+        kept=kept,
+        group=group,
+        can_be_told=group is not None or _can_be_told(asked.pipeline),
+    )
+
+
+def _can_be_told(pipeline: Pipeline) -> bool:
+    return bool(pipeline.watch or pipeline.evidence)
 
 
 def deploy_step(asked: Asked) -> DeployVersion:
@@ -107,6 +172,11 @@ def _risks(pipeline: Pipeline, found: Checkpoint) -> Iterator[str]:
         yield (
             f"{pipeline.name} has no status command: whether the new version runs is told from its"
             " batches alone"
+        )
+    if not _can_be_told(pipeline):
+        yield (
+            "whether the code that then runs is the version that was judged is not told: register"
+            " the query's `watch`, or `evidence` such as its UI or its event log"
         )
     yield (
         "what the new version writes stays in the sink when it is taken back, and the old one"

@@ -9,7 +9,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside
+from headgate.plan.steps.checkpoint import beside, check_kept
 from headgate.plan.world import Effects, World
 
 
@@ -60,9 +60,8 @@ class SetAside(StepBase):
             raise StepError(f"{self.folder} is there again: something writes to it")
         if was["hash"] is None:
             effects.note(f"there is no {self.what} at {self.folder}")
-        elif effects.tree_hash(was["aside"]) != was["hash"]:
-            raise StepError(f"{was['aside']} is not what {self.folder} was: something writes")
         else:
+            check_kept(effects, self.folder, was)
             effects.note(f"{self.folder} is kept as {was['aside']}")
 
     def undo(self, was: Was) -> tuple[Step, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, ClassVar
+
+import msgspec
 
 from headgate.plan.step import Step, Was
 from headgate.plan.world import Effects, World
@@ -24,7 +25,8 @@ class StepBase:
 
     def details(self) -> dict[str, Any]:
         """Return everything the step holds, as JSON values; `load_step` reads it back."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
     def intent(self) -> dict[str, Any]:
         """Return what is approved: everything but what moves by itself."""
@@ -45,6 +47,10 @@ class StepBase:
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Nothing is put back."""
         return ()
+
+    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+        """All that it did, where it can't be undone."""
+        return None
 
     def facts(self, world: World) -> dict[str, Any]:
         """Nothing must hold."""

@@ -7,10 +7,12 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Checkpoint, Effects, World
+from headgate.plan.words import size
+from headgate.plan.world import Effects, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +36,9 @@ class SnapshotCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         if self.bytes is None:
             return f"copy the checkpoint {self.checkpoint}"
-        how = "its state by links" if self.copied == 0 else "every byte of it"
-        return f"copy the checkpoint {self.checkpoint}, {mebibytes(self.bytes)}, {how}"
+        linked = self.copied is not None and self.copied < self.bytes
+        how = "its state by links" if linked else "every byte of it"
+        return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
@@ -105,8 +108,7 @@ class ReplaceCheckpoint(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole or the new place is not empty."""
-        if effects.tree_hash(was["aside"]) != was["hash"]:
-            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        check_kept(effects, self.checkpoint, was)
         if effects.checkpoint(self.checkpoint) is not None:
             raise StepError(f"{self.checkpoint} has a checkpoint again: something started a query")
 
@@ -207,13 +209,6 @@ class DropSnapshot(StepBase):
         return ()
 
 
-def mebibytes(size: int) -> str:
-    """Return a size as people read it: `1.5 GiB`, `12 MiB`, `less than 1 MiB`."""
-    if size >= 1 << 30:
-        return f"{size / (1 << 30):.1f} GiB"
-    return f"{size >> 20} MiB" if size >= 1 << 20 else "less than 1 MiB"
-
-
 def beside(checkpoint: str, word: str, run: str) -> str:
     """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
     path = PurePosixPath(checkpoint)
@@ -241,6 +236,12 @@ def swap(effects: Effects, checkpoint: str, *, made: str, aside: str) -> None:
         effects.move(checkpoint, aside)
     if effects.exists(made):
         effects.move(made, checkpoint)
+
+
+def check_kept(effects: Effects, place: str, was: Was) -> None:
+    """Fail where what was moved aside from `place` has not the `hash` that it had there."""
+    if effects.tree_hash(was["aside"]) != was["hash"]:
+        raise StepError(f"{was['aside']} is not what {place} was: something writes")
 
 
 def check_movable(world: World, location: str, query_id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import StepError
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.step import Step, Was, check_topics, known_log
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.parked import filling, parking_name
 from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
@@ -51,7 +51,12 @@ class EmptyTopics(StepBase):
         shapes = effects.shapes(self.topics)
         return {
             "before": {
-                name: {str(p.number): p.end for p in topic.partitions if p.end != p.begin}
+                name: {
+                    str(part.number): end
+                    for part in topic.partitions
+                    for begin, end in (known_log(name, part),)
+                    if end != begin
+                }
                 for name, topic in effects.topics(self.topics).items()
             },
             "configs": {name: shapes[name].configs for name in sorted(self.topics)},

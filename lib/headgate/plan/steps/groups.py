@@ -11,7 +11,7 @@ from headgate.model.cluster import GroupOffset
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, active_reason, check_inactive
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.offsets import Commit, committed
+from headgate.plan.steps.moves import Commit, committed
 from headgate.plan.words import named
 from headgate.plan.world import Effects, World
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from headgate.plan.gone import check_gone_or_inactive
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.topics import check_gone_or_inactive
+from headgate.plan.steps.person import ask_and_wait
 from headgate.plan.world import Effects, World
 
 
@@ -16,7 +17,8 @@ class ClearLocalState(StepBase):
     """Clear the local state of every instance; without `command` somebody else does.
 
     `instances` are those that a person has confirmed to be cleared, which nothing proves. Where
-    neither is given a person is asked.
+    neither is given a person is asked, and waited for where the run `waits`: what it starts next
+    would count twice on an instance that still has its state.
     """
 
     action: ClassVar[str] = "clear_local_state"
@@ -27,6 +29,7 @@ class ClearLocalState(StepBase):
     instances: tuple[str, ...]
     group: str
     group_type: str
+    waits: bool = False
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -35,15 +38,16 @@ class ClearLocalState(StepBase):
         if self.instances:
             names = ", ".join(self.instances)
             return f"take it on trust that local state is cleared on {names}: unproven"
+        verb = "ask" if self.waits else "tell"
         return (
-            f"ask you to clear the local state of {self.pipeline} on every instance: no `clean`"
+            f"{verb} you to clear the local state of {self.pipeline} on every instance: no `clean`"
             " command is registered for it"
         )
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one, or somebody runs."""
         check_command(world, self.pipeline, "clean", self.command)
-        check_gone_or_inactive(world, self.group, self.group_type, again=True)
+        check_gone_or_inactive(world, self.group, None, again=True)
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Run the command, or say what was taken on trust, or ask."""
@@ -52,11 +56,18 @@ class ClearLocalState(StepBase):
         elif self.instances:
             names = ", ".join(self.instances)
             effects.note(f"UNPROVEN: somebody said that the local state of {names} is cleared.")
+        elif self.waits:
+            ask_and_wait(effects, "clean", self._request)
+            effects.note(f"UNPROVEN: that the local state of {self.pipeline} is cleared was said.")
         else:
-            effects.note(
-                f"Now clear the local state of {self.pipeline} on every instance, before it is"
-                " started: KafkaStreams#cleanUp(), or <state.dir>/<application.id>."
-            )
+            effects.note(f"Now {self._request}.")
+
+    @property
+    def _request(self) -> str:
+        return (
+            f"clear the local state of {self.pipeline} on every instance, before it is started:"
+            " KafkaStreams#cleanUp(), or <state.dir>/<application.id>"
+        )
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Nobody can look at the disks of other hosts: the command's exit code has to do."""

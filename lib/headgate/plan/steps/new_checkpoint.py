@@ -11,7 +11,14 @@ from headgate.plan.position import Beginning, read_beginning
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_entry_point, check_topics
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside, check_movable, check_query, put_back, swap
+from headgate.plan.steps.checkpoint import (
+    beside,
+    check_kept,
+    check_movable,
+    check_query,
+    put_back,
+    swap,
+)
 from headgate.plan.succession import Take, begin, first_refusals
 from headgate.plan.target import Target
 from headgate.plan.world import Effects, World
@@ -78,7 +85,7 @@ class MakeCheckpoint(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Write it; what an earlier try left goes first."""
-        effects.make_checkpoint(was["draft"], self.checkpoint, was["query_id"], _beginnings(was))
+        effects.make_checkpoint(was["draft"], self.checkpoint, was["query_id"], beginnings_of(was))
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Read it back and fail where it differs from what was to be written."""
@@ -91,7 +98,7 @@ class MakeCheckpoint(StepBase):
 
     def _differs(self, effects: Effects, was: Was) -> str | None:
         return effects.made_otherwise(
-            was["draft"], self.checkpoint, was["query_id"], _beginnings(was)
+            was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
     def undo(self, was: Was) -> tuple[Step, ...]:
@@ -99,13 +106,17 @@ class MakeCheckpoint(StepBase):
         return (DropDraft(draft=was["draft"]),)
 
 
-def _beginnings(was: Was) -> tuple[Beginning, ...]:
+def beginnings_of(was: Was) -> tuple[Beginning, ...]:
+    """Return where each source of the new checkpoint begins, as it was journalled."""
     return tuple(read_beginning(one) for one in was["beginnings"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearseBeginning(StepBase):
-    """Let Spark start the registered function on a copy of the new checkpoint, for one batch."""
+    """Let Spark start the registered function on a copy of the new checkpoint, for one batch.
+
+    `made` says that the new checkpoint stands at its place already, and not as a draft beside it.
+    """
 
     action: ClassVar[str] = "rehearse_beginning"
     symbol: ClassVar[str] = "~"
@@ -113,6 +124,7 @@ class RehearseBeginning(StepBase):
     pipeline: str
     place: str
     entry_point: str
+    made: bool = False
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -125,7 +137,8 @@ class RehearseBeginning(StepBase):
     def apply(self, effects: Effects, was: Was) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
         effects.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
-        proof = effects.rehearse(beside(self.place, DRAFT, effects.run), self.entry_point)
+        at = self.place if self.made else beside(self.place, DRAFT, effects.run)
+        proof = effects.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
             raise RefusedError(f"{self.entry_point} does not begin there: {proof.why}")
         effects.note(f"Spark began there and took {proof.rows_in or 0} rows")
@@ -204,8 +217,7 @@ class PlaceCheckpoint(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole, or what stands in its place is not the new one."""
-        if effects.tree_hash(was["aside"]) != was["hash"]:
-            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        check_kept(effects, self.checkpoint, was)
         if effects.tree_hash(self.checkpoint) != was["made"]:
             raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
 

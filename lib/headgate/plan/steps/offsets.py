@@ -2,92 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
 from headgate.plan.expiry import expiry_risks
+from headgate.plan.gone import check_gone_or_inactive
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_inactive, check_topics
+from headgate.plan.step import Step, Was, check_found_topics, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.moves import Commit, Move, chosen, committed, moves_of, replace_was
 from headgate.plan.target import Target, TopicPart, find
 from headgate.plan.world import Effects, World
 
 # Of many partitions only the first are named in a sentence.
 _SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
-    """What is committed for a partition."""
-
-    offset: int
-    leader_epoch: int | None = None
-    metadata: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """One partition's way: `from` is what was committed, None where nothing was."""
-
-    topic: str
-    partition: int
-    was: Commit | None
-    to: Commit | None
-
-    def shown(self) -> dict[str, Any]:
-        """Return it as the contract lists it, with `from` and `to` as plain offsets."""
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "from": self.was.offset if self.was else None,
-            "to": self.to.offset if self.to else None,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordOffsets(StepBase):
-    """Write what the group has committed to a file, after the stop and before any move."""
-
-    action: ClassVar[str] = "record_offsets"
-    symbol: ClassVar[str] = "+"
-    undoable: ClassVar[bool] = True
-    group: str
-
-    def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
-        return f"record the committed offsets of {self.group}"
-
-    def check(self, world: World, *, again: bool = False) -> None:
-        """Nothing to refuse: reading does no harm."""
-
-    def bind(self, effects: Effects) -> Was:
-        """Decide where the record goes."""
-        return {"file": str(PurePosixPath(effects.snapshot_place()) / "offsets.json")}
-
-    def settled(self, effects: Effects, was: Was) -> bool:
-        """Never: no offset was moved yet, so it is simply written anew."""
-        return False
-
-    def apply(self, effects: Effects, was: Was) -> None:
-        """Write topic, partition, offset, leader epoch and metadata of every committed offset."""
-        rows = [
-            {"topic": t, "partition": p, **asdict(c)}
-            for (t, p), c in sorted(committed(effects, self.group).items())
-        ]
-        text = json.dumps({"group": self.group, "offsets": rows}, indent=1) + "\n"
-        effects.write_record(was["file"], text)
-
-    def verify(self, effects: Effects, was: Was) -> None:
-        """`write_record` returns only when the file is on disk."""
-
-    def undo(self, was: Was) -> tuple[Step, ...]:
-        """The record stays; nothing was changed."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +59,24 @@ class ResetOffsets(StepBase):
         if self.pipeline is not None:
             prove_stopped(world, self.pipeline)
         check_inactive(world, self.group, self.group_type)
-        check_topics(world, self.topics)
+        if again:
+            # What `bind` has found holds only for the topics that it saw.
+            check_topics(world, self.topics)
 
     def bind(self, effects: Effects) -> Was:
         """Read what is committed now, and find where each partition goes now."""
+        topics = effects.topics(self.topics)
+        check_found_topics(topics, self.topics)
         before = committed(effects, self.group)
         at = {part: commit.offset for part, commit in before.items()}
-        found = find(self.target, effects, effects.topics(self.topics), self.parts, at)
+        found = find(self.target, effects, topics, self.parts, at)
         if found.refusals:
             raise RefusedError("; ".join(found.refusals[:_SHOWN]))
         for risk in found.risks[:_SHOWN]:
             effects.note(risk)
         return {
             "moves": [
-                asdict(Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=to)))
+                Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=to)).row()
                 for (t, p), to in found.to.items()
             ]
         }
@@ -197,11 +132,11 @@ class RestoreOffsets(StepBase):
     def details(self) -> dict[str, Any]:
         """Return everything the step holds; each partition with topic, partition, from, to."""
         shown = self.offsets or tuple(m.shown() for m in self.moves)
-        return {**asdict(self), "moves": [asdict(m) for m in self.moves], "offsets": list(shown)}
+        return {**asdict(self), "moves": [m.row() for m in self.moves], "offsets": list(shown)}
 
     def intent(self) -> dict[str, Any]:
         """Return what is approved: where each partition goes."""
-        to = [{k: v for k, v in asdict(m).items() if k != "was"} for m in self.moves]
+        to = [{k: v for k, v in m.row().items() if k != "was"} for m in self.moves]
         return {
             "action": self.action,
             "group": self.group,
@@ -213,11 +148,11 @@ class RestoreOffsets(StepBase):
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the group is not proven empty or a topic is not the one it was."""
         if again and _all_there(world, self.group, self.moves):
-            # A group whose last offset is deleted is gone, and no longer proven empty.
             return
         if self.pipeline is not None:
             prove_stopped(world, self.pipeline)
-        check_inactive(world, self.group, self.group_type)
+        # A group whose last offset is deleted, or has expired, is gone; a commit makes it anew.
+        check_gone_or_inactive(world, self.group, self.group_type, again=True)
         check_topics(world, self.topics)
 
     def risks(self, world: World) -> tuple[str, ...]:
@@ -229,7 +164,7 @@ class RestoreOffsets(StepBase):
         """Read what is committed now, for the record."""
         now = committed(effects, self.group)
         return {
-            "moves": [asdict(replace_was(m, now.get((m.topic, m.partition)))) for m in self.moves]
+            "moves": [replace_was(m, now.get((m.topic, m.partition))).row() for m in self.moves]
         }
 
     def settled(self, effects: Effects, was: Was) -> bool:
@@ -249,70 +184,25 @@ class RestoreOffsets(StepBase):
         return ()
 
 
-def replace_was(move: Move, now: Commit | None) -> Move:
-    """Return the move with what is committed now."""
-    return Move(topic=move.topic, partition=move.partition, was=now, to=move.to)
-
-
-def moves_of(was: Was) -> tuple[Move, ...]:
-    """Read the moves back from the journal."""
-    return tuple(
-        Move(
-            topic=m["topic"],
-            partition=m["partition"],
-            was=Commit(**m["was"]) if m["was"] else None,
-            to=Commit(**m["to"]) if m["to"] else None,
-        )
-        for m in was["moves"]
-    )
-
-
-def committed(world: World, group_id: str) -> dict[tuple[str, int], Commit]:
-    """Return what is committed by partition; a partition without a commit is not in it."""
-    return {
-        (o.topic, o.partition): Commit(
-            offset=o.offset, leader_epoch=_epoch(o), metadata=o.metadata or None
-        )
-        for o in world.group(group_id).offsets
-        if o.offset is not None
-    }
-
-
-def _epoch(offset: GroupOffset) -> int | None:
-    known = offset.leader_epoch is not None and offset.leader_epoch >= 0
-    return offset.leader_epoch if known else None
-
-
-def chosen(
-    topics: Mapping[str, Mapping[str, Any]], only: Mapping[str, Iterable[int]]
-) -> tuple[TopicPart, ...]:
-    """Return the partitions that are meant, in order."""
-    return tuple(
-        (name, number)
-        for name, facts in sorted(topics.items())
-        for number in sorted(only.get(name, range(facts["partitions"])))
-    )
-
-
 def _all_there(world: World, group_id: str, moves: Iterable[Move]) -> bool:
     now = committed(world, group_id)
     return all(now.get((m.topic, m.partition)) == m.to for m in moves)
 
 
 def _go(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:
-    """Move what is not there yet: what is to be committed first, deletions after that."""
+    """Commit what is to be committed, also what is there already, then delete what is not to be."""
     moves = tuple(moves)
-    now = committed(effects, group_id)
-    missing = [m for m in moves if now.get((m.topic, m.partition)) != m.to]
-    if alter := [_offset(m, m.to) for m in missing if m.to is not None]:
+    if alter := [_offset(m, m.to) for m in moves if m.to is not None]:
         effects.alter_offsets(group_id, alter)
-    if delete := [(m.topic, m.partition) for m in missing if m.to is None]:
-        effects.delete_offsets(group_id, delete)
+    if gone := [(m.topic, m.partition) for m in moves if m.to is None]:
+        now = committed(effects, group_id)
+        if delete := [part for part in gone if part in now]:
+            effects.delete_offsets(group_id, delete)
     effects.progress(len(moves), len(moves), "partitions")
 
 
 def _offset(move: Move, to: Commit) -> GroupOffset:
-    return GroupOffset(topic=move.topic, partition=move.partition, **asdict(to))
+    return GroupOffset(topic=move.topic, partition=move.partition, **to.row())
 
 
 def _prove(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.offsets import committed
+from headgate.plan.ports.parking import Span
+from headgate.plan.step import Step, Was, known_log
+from headgate.plan.steps.moves import committed
 from headgate.plan.steps.parked import DropParking, ParkRecords, parking_name
 from headgate.plan.steps.refill import RefillTopics
 from headgate.plan.words import named
-from headgate.plan.world import Effects, Span
+from headgate.plan.world import Effects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class ParkUnread(ParkRecords):
         at = committed(effects, self.group)
         for name, topic in sorted(effects.topics(self.topics).items()):
             for part in topic.partitions:
-                begin, end = part.begin or 0, part.end or 0
+                begin, end = known_log(name, part)
                 read = at.get((name, part.number))
                 first = min(max(read.offset if read else begin, begin), end)
                 yield Span(topic=name, partition=part.number, begin=first, end=end)

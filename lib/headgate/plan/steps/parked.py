@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.cluster import Topic
+from headgate.plan.ports.kafka import TopicShape
+from headgate.plan.ports.parking import Digest, Span
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics
+from headgate.plan.step import Step, Was, check_topics, known_log
 from headgate.plan.steps.base import StepBase
 from headgate.plan.words import named
-from headgate.plan.world import Digest, Effects, Span, TopicShape, World
+from headgate.plan.world import Effects, World
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.
@@ -168,11 +170,12 @@ def filling(configs: Mapping[str, str]) -> dict[str, str]:
 
 
 def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
-    """Return all that the topics hold, by partition."""
+    """Return all that the topics hold, by partition; RefusedError where that is not known."""
     return tuple(
-        Span(topic=name, partition=p.number, begin=p.begin or 0, end=p.end or 0)
+        Span(topic=name, partition=part.number, begin=begin, end=end)
         for name, topic in sorted(topics.items())
-        for p in topic.partitions
+        for part in topic.partitions
+        for begin, end in (known_log(name, part),)
     )
 
 

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.plan.ports.control import Status
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects, Status, World
+from headgate.plan.world import Effects, World
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
 STILL_SECONDS, MOST_SECONDS = 65.0, 200.0

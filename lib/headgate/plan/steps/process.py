@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import StepError
-from headgate.model.registry import Commands
+from headgate.plan.ports.control import Status
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.fence import Unfence
-from headgate.plan.steps.local_state import ClearLocalState
-from headgate.plan.stopped import wait_until_stopped
-from headgate.plan.world import Effects, Status, World
+from headgate.plan.steps.person import ask_and_wait
+from headgate.plan.stopped import is_running, wait_until_stopped
+from headgate.plan.world import Effects, World
 
 START_SECONDS = 180.0
 # After a crash within a start: how long to look for a sign that it runs before it is started
@@ -60,7 +60,7 @@ class StopPipeline(StepBase):
 
     def bind(self, effects: Effects) -> Was:
         """Remember whether it ran: an undo starts only what ran before."""
-        return {"running": self._runs(effects)}
+        return {"running": is_running(effects, self.pipeline, self.group)}
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Never: stopping what is stopped does no harm, and the proof is wanted anyway."""
@@ -70,7 +70,9 @@ class StopPipeline(StepBase):
         """Fence it first, then run the command unless it is known that nothing runs."""
         if self.fence is not None:
             effects.command(self.pipeline, "fence")
-        if self.command is not None and self._runs(effects) is not False:
+        if self.command is None:
+            return
+        if is_running(effects, self.pipeline, self.group) is not False:
             effects.command(self.pipeline, "stop")
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -91,30 +93,17 @@ class StopPipeline(StepBase):
             return ()
         return (Unfence(pipeline=self.pipeline, command=self.unfence, fence=self.fence),)
 
-    def _runs(self, world: World) -> bool | None:
-        """Return whether it runs, None where that can't be told."""
-        status = world.status(self.pipeline)
-        if status is not Status.UNKNOWN:
-            return status is not Status.STOPPED
-        if self.group is not None:
-            group = world.group(self.group)
-            return False if group.is_inactive else (True if group.members else None)
-        told = world.told(self.pipeline).status
-        return None if told is Status.UNKNOWN else told is Status.RUNS
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartPipeline(StepBase):
-    """Take the fence off, run the registered start command and see the pipeline run.
+class Beginning(StepBase):
+    """What all steps have in common after which a pipeline runs: to see it run, and to stop it.
 
     `fresh` says that it starts without a checkpoint: then it must write one of its own.
     """
 
-    action: ClassVar[str] = "start_pipeline"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
-    command: str
     stop: str | None
     has_status: bool
     checkpoint: str | None = None
@@ -123,53 +112,22 @@ class StartPipeline(StepBase):
     fence: str | None = None
     unfence: str | None = None
 
-    def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
-        unfence = f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
-        return f"{unfence}start {self.pipeline} with `{self.command}`"
+    @property
+    def start(self) -> str | None:
+        """The command that starts it, None where there is none."""
+        return None
 
-    def check(self, world: World, *, again: bool = False) -> None:
-        """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "start", self.command)
+    @property
+    def _unfences(self) -> str:
+        return f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
+
+    def _take_off_fence(self, effects: Effects) -> None:
         if self.unfence is not None:
-            check_command(world, self.pipeline, "unfence", self.unfence)
+            effects.command(self.pipeline, "unfence")
 
     def bind(self, effects: Effects) -> Was:
         """Remember the logs' newest batches: later ones show that the query runs."""
         return {"head": self._head(effects)}
-
-    def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether it runs, its fence taken off; what was begun may take a while."""
-        if not self._came_up(effects, was):
-            return False
-        if self.unfence is not None:
-            # It may run behind its fence: it was never stopped, or a person started it.
-            effects.command(self.pipeline, "unfence")
-        return True
-
-    def _came_up(self, effects: Effects, was: Was) -> bool:
-        waited = 0.0
-        while not self._runs(effects, was):
-            # What the command left behind may still be on its way up.
-            left = effects.has_left(self.pipeline, "start")
-            if waited >= (SIGN_SECONDS if left else GRACE_SECONDS):
-                return left and effects.status(self.pipeline) is Status.UNKNOWN
-            effects.pause(_POLL)
-            waited += _POLL
-        return True
-
-    def _runs(self, effects: Effects, was: Was) -> bool:
-        status = effects.status(self.pipeline)
-        if status is Status.UNKNOWN:
-            return self._shows(effects, was)
-        return status is Status.RUNS
-
-    def apply(self, effects: Effects, was: Was) -> None:
-        """Take the fence off; run the command unless it is known to run already."""
-        if self.unfence is not None:
-            effects.command(self.pipeline, "unfence")
-        if effects.status(self.pipeline) is not Status.RUNS:
-            effects.command(self.pipeline, "start")
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
@@ -187,7 +145,7 @@ class StartPipeline(StepBase):
         stop = StopPipeline(
             pipeline=self.pipeline,
             command=self.stop,
-            start=self.command,
+            start=self.start,
             has_status=self.has_status,
             checkpoint=self.checkpoint,
             group=self.group,
@@ -218,104 +176,114 @@ class StartPipeline(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskPerson(StepBase):
-    """Say what a person has to do, because no command is registered for it."""
+class StartPipeline(Beginning):
+    """Take the fence off, run the registered start command and see the pipeline run."""
 
-    action: ClassVar[str] = "ask_person"
-    symbol: ClassVar[str] = "+"
-    undoable: ClassVar[bool] = True
-    pipeline: str
-    request: str
-    stop: str | None
-    has_status: bool
-    checkpoint: str | None = None
-    group: str | None = None
-    fence: str | None = None
-    unfence: str | None = None
+    action: ClassVar[str] = "start_pipeline"
+    command: str
+
+    @property
+    def start(self) -> str | None:
+        """The command that starts it."""
+        return self.command
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        unfence = f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
-        return f"{unfence}ask you to {self.request}: no command is registered for it"
+        return f"{self._unfences}start {self.pipeline} with `{self.command}`"
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Nothing to refuse: still no command may be registered, and one more does no harm."""
+        """Refuse where the command is not the planned one."""
+        check_command(world, self.pipeline, "start", self.command)
+        if self.unfence is not None:
+            check_command(world, self.pipeline, "unfence", self.unfence)
 
     def settled(self, effects: Effects, was: Was) -> bool:
-        """Never: saying it once more does no harm."""
-        return False
+        """Return whether it runs, its fence taken off; what was begun may take a while."""
+        if not self._came_up(effects, was):
+            return False
+        # It may run behind its fence: it was never stopped, or a person started it.
+        self._take_off_fence(effects)
+        return True
+
+    def _came_up(self, effects: Effects, was: Was) -> bool:
+        waited = 0.0
+        while not self._runs(effects, was):
+            # What the command left behind may still be on its way up.
+            left = effects.has_left(self.pipeline, "start")
+            if waited >= (SIGN_SECONDS if left else GRACE_SECONDS):
+                return left and effects.status(self.pipeline) is Status.UNKNOWN
+            effects.pause(_POLL)
+            waited += _POLL
+        return True
+
+    def _runs(self, effects: Effects, was: Was) -> bool:
+        status = effects.status(self.pipeline)
+        if status is Status.UNKNOWN:
+            return self._shows(effects, was)
+        return status is Status.RUNS
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Take the fence off and say it; the run does not wait for it."""
-        if self.unfence is not None:
-            effects.command(self.pipeline, "unfence")
-        effects.note(f"Now {self.request}.")
+        """Take the fence off; run the command unless it is known to run already."""
+        self._take_off_fence(effects)
+        if effects.status(self.pipeline) is not Status.RUNS:
+            effects.command(self.pipeline, "start")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPerson(Beginning):
+    """Ask a person to start it, because no command is registered for that; wait, and see it run.
+
+    Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
+    and no more. One that has to be configured first keeps its fence until it is (`unfence_first`):
+    an orchestrator would bring it back as it was.
+    """
+
+    action: ClassVar[str] = "ask_person"
+    symbol: ClassVar[str] = "+"
+    request: str
+    waits: bool = True
+    unfence_first: bool = True
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        if not self.waits:
+            return f"{self._unfences}tell you to {self.request}: no command is registered for it"
+        ask = f"ask you to {self.request} (no command is registered for it), "
+        steps = (self._unfences, ask) if self.unfence_first else (ask, self._unfences)
+        return f"{''.join(steps)}and see that it runs"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Take the fence off, ask, and wait until somebody confirms it."""
+        if self.unfence_first:
+            self._take_off_fence(effects)
+        if self.waits:
+            ask_and_wait(effects, "start", self.request)
+        else:
+            effects.note(f"Now {self.request}.")
+        if self.waits and not self.unfence_first:
+            self._take_off_fence(effects)
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """Nobody can tell when the person will have done it."""
-
-    def undo(self, was: Was) -> tuple[Step, ...]:
-        """Make sure that what the person started is stopped."""
-        stop = StopPipeline(
-            pipeline=self.pipeline,
-            command=self.stop,
-            start=None,
-            has_status=self.has_status,
-            checkpoint=self.checkpoint,
-            group=self.group,
-            fence=self.fence,
-            unfence=self.unfence,
-        )
-        return (stop,)
+        """Fail where it doesn't run though somebody confirmed it, as far as that can be told."""
+        if self.waits:
+            # Named, because dataclass(slots=True) makes a class anew, which super() does not know.
+            Beginning.verify(self, effects, was)
 
 
 def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | AskPerson:
     """Return the step that starts what `stop` stopped, by its command or by a person."""
-    if stop.start is None:
-        return AskPerson(
-            pipeline=stop.pipeline,
-            request=f"start {stop.pipeline}",
-            stop=stop.command,
-            has_status=stop.has_status,
-            checkpoint=stop.checkpoint,
-            group=stop.group,
-            fence=stop.fence,
-            unfence=stop.unfence,
-        )
-    return StartPipeline(
-        pipeline=stop.pipeline,
-        command=stop.start,
-        stop=stop.command,
-        has_status=stop.has_status,
-        checkpoint=stop.checkpoint,
-        group=stop.group,
-        fresh=fresh,
-        fence=stop.fence,
-        unfence=stop.unfence,
-    )
-
-
-def rebind(step: Step, commands: Commands) -> Step:
-    """Return the step with the commands that are registered now.
-
-    For steps that a person asks for anew, an undo or a resume: often the command was the fault.
-    """
-    stop, start = commands.stop, commands.start
-    now: dict[str, Any] = {
-        "has_status": commands.status is not None,
-        "fence": commands.fence,
-        "unfence": commands.unfence,
+    rest: dict[str, Any] = {
+        "pipeline": stop.pipeline,
+        "stop": stop.command,
+        "has_status": stop.has_status,
+        "checkpoint": stop.checkpoint,
+        "group": stop.group,
+        "fresh": fresh,
+        "fence": stop.fence,
+        "unfence": stop.unfence,
     }
-    match step:
-        case StopPipeline():
-            return replace(step, command=stop, start=start, **now)
-        case StartPipeline() if start is not None:
-            return replace(step, command=start, stop=stop, **now)
-        case AskPerson():
-            return replace(step, stop=stop, **now)
-        case ClearLocalState() if commands.clean is not None:
-            return replace(step, command=commands.clean)
-        case Unfence() if commands.unfence is not None:
-            return replace(step, command=commands.unfence, fence=commands.fence)
-        case _:
-            return step
+    if stop.start is not None:
+        return StartPipeline(command=stop.start, **rest)
+    # Who stopped it without the run is not waited for to start it.
+    waits = stop.command is not None
+    return AskPerson(request=f"start {stop.pipeline}", waits=waits, **rest)

@@ -6,13 +6,15 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import beside
-from headgate.plan.steps.offsets import committed
+from headgate.plan.steps.moves import committed
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline, start_or_ask
 from headgate.plan.steps.upgrade import BEFORE
-from headgate.plan.world import Checkpoint, Effects, Status
+from headgate.plan.world import Effects
 
 # How long the first batch of a new version may take; how long one that has no input is watched; and
 # for how long a status of `stopped` means that it has ended and is not merely on its way.
@@ -38,7 +40,8 @@ class StartVersion(StartPipeline):
 class ProveVersion(StepBase):
     """See that the new version does its work where the old one stopped.
 
-    A query must commit a batch, a group must have members and move or have nothing to read.
+    A query must commit a batch, a group must have members and move or have nothing to read. `kept`
+    is where the old version's checkpoint stays when the new one works at another place.
     """
 
     action: ClassVar[str] = "prove_version"
@@ -48,24 +51,30 @@ class ProveVersion(StepBase):
     checkpoint: str | None = None
     query_id: str | None = None
     group: str | None = None
+    kept: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         what = f"group {self.group} reads on" if self.group else "it commits a batch"
         return f"see that {self.pipeline} runs and that {what}"
 
+    def bind(self, effects: Effects) -> Was:
+        """Remember the run whose end is told already: it is the old version's."""
+        told = effects.told(self.pipeline)
+        return {"ended": told.run if told.status is Status.STOPPED else None}
+
     def apply(self, effects: Effects, was: Was) -> None:
         """Wait for the proof; where nothing of the new version is done, all is taken back."""
         if self.checkpoint is not None:
-            self._query(effects, self.checkpoint)
+            self._query(effects, self.checkpoint, was)
         elif self.group is not None:
-            self._group(effects, self.group)
+            self._group(effects, self.group, was)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """The waiting was the proof."""
 
-    def _query(self, effects: Effects, location: str) -> None:
-        kept = effects.checkpoint(beside(location, BEFORE, effects.run))
+    def _query(self, effects: Effects, location: str, was: Was) -> None:
+        kept = effects.checkpoint(self.kept or beside(location, BEFORE, effects.run))
         old = kept.last_commit_batch if kept else None
         waited = stopped = 0.0
         while True:
@@ -76,7 +85,7 @@ class ProveVersion(StepBase):
             if _later(now.last_commit_batch, old):
                 effects.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
-            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline, was) else 0.0
             if stopped >= STOPPED_SECONDS:
                 why = effects.told(self.pipeline).why
                 raise RefusedError(
@@ -109,7 +118,7 @@ class ProveVersion(StepBase):
             " proves yet that the new version goes on with what the old one left"
         )
 
-    def _group(self, effects: Effects, group: str) -> None:
+    def _group(self, effects: Effects, group: str, was: Was) -> None:
         before = committed(effects, group)
         waited = stopped = 0.0
         while True:
@@ -118,7 +127,7 @@ class ProveVersion(StepBase):
             if has_members and (now != before or not _lags(effects, group)):
                 effects.note(f"{group} has members and reads on")
                 return
-            stopped = stopped + _POLL if _has_ended(effects, self.pipeline) else 0.0
+            stopped = stopped + _POLL if _has_ended(effects, self.pipeline, was) else 0.0
             if stopped >= STOPPED_SECONDS and now == before:
                 raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
             if waited >= PROVE_SECONDS:
@@ -155,10 +164,15 @@ def _has_input(effects: Effects, found: Checkpoint) -> bool:
     )
 
 
-def _has_ended(effects: Effects, pipeline: str) -> bool:
+def _has_ended(effects: Effects, pipeline: str, was: Was) -> bool:
+    """Return whether the new version has ended; till it tells of itself, the old one's end stands.
+
+    A query may end in a process that runs on: the status command alone does not tell.
+    """
     if effects.status(pipeline) is Status.STOPPED:
         return True
-    return effects.told(pipeline).status is Status.STOPPED
+    told = effects.told(pipeline)
+    return told.status is Status.STOPPED and (told.run is None or told.run != was.get("ended"))
 
 
 def _lags(effects: Effects, group: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.plan.gone import check_gone_or_inactive
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
@@ -60,7 +61,9 @@ class RefillTopics(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or something is missing."""
-        prove_stopped(world, self.pipeline, group=self.group)
+        prove_stopped(world, self.pipeline)
+        if self.group is not None:
+            check_gone_or_inactive(world, self.group, None, again=True)
         wanted = {*self.parking, *self.parking.values()}
         if gone := wanted - world.shapes(wanted).keys():
             raise RefusedError(f"topic {named(gone)} does not exist: nothing can be put back")

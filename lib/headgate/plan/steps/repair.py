@@ -16,6 +16,7 @@ from headgate.plan.steps.checkpoint import beside, put_back, swap
 from headgate.plan.world import Effects, World
 
 REPAIRED, BROKEN = "repaired", "broken"
+_START_ALONE = "and found no record that waits: that it starts is proven, not that it does a batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,8 @@ class ProveRepair(StepBase):
         copy = beside(self.checkpoint, REPAIRED, effects.run)
         proof = effects.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
-            effects.note(f"Spark resumed there and took {proof.rows_in or 0} rows")
+            rows = f"and took {proof.rows_in} rows" if proof.rows_in else _START_ALONE
+            effects.note(f"Spark resumed there {rows}")
             return
         word = "is refused" if proof.outcome == "refuses" else "did not get through its batch"
         raise RefusedError(

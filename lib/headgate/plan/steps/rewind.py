@@ -12,13 +12,14 @@ from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import (
     beside,
+    check_kept,
     check_movable,
     check_query,
-    mebibytes,
     put_back,
     swap,
 )
 from headgate.plan.steps.repair import DropCopy
+from headgate.plan.words import size
 from headgate.plan.world import Effects, World
 
 REWOUND = "rewound"
@@ -60,7 +61,7 @@ class CopyToBatch(StepBase):
         at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
         new = " with a new query id" if self.new_query_id else ""
         return (
-            f"make a copy of {self.checkpoint} ({mebibytes(self.bytes)}, its state by links){new}"
+            f"make a copy of {self.checkpoint} ({size(self.bytes)}, its state by links){new}"
             f" that ends at batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
         )
 
@@ -178,8 +179,7 @@ class PutCheckpoint(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole or the new one does not end at the batch."""
-        if effects.tree_hash(was["aside"]) != was["hash"]:
-            raise StepError(f"{was['aside']} is not what {self.checkpoint} was: something writes")
+        check_kept(effects, self.checkpoint, was)
         check_end(effects, self.checkpoint, self.batch)
 
     def undo(self, was: Was) -> tuple[Step, ...]:

@@ -20,7 +20,8 @@ class CutSinkLog(StepBase):
     """Put the sink's log and files of the batches after `batch` aside.
 
     A file sink skips a batch that its log has: the new run's output would be dropped without a
-    word. What is put aside stays on the same file system, in a hidden folder of the output.
+    word. What is put aside stays on the same file system, in a hidden folder of the output. `later`
+    and `files` are how much that is, 0 where nobody looked.
     """
 
     action: ClassVar[str] = "cut_sink_log"
@@ -35,10 +36,8 @@ class CutSinkLog(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"put aside what {self.target} has of batches after {self.batch}: {self.files} file(s)"
-            f" of {self.later} batch(es)"
-        )
+        size = f": {self.files} file(s) of {self.later} batch(es)" if self.later else ""
+        return f"put aside what {self.target} has of batches after {self.batch}{size}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the query runs, or the log can't be cut at the batch any more."""

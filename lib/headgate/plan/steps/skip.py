@@ -10,7 +10,8 @@ from headgate.model.cluster import GroupOffset
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_inactive, check_topics
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.offsets import Commit, Move, RestoreOffsets, committed, moves_of
+from headgate.plan.steps.moves import Commit, Move, committed, moves_of
+from headgate.plan.steps.offsets import RestoreOffsets
 from headgate.plan.world import Effects, World
 
 
@@ -44,7 +45,9 @@ class StepOver(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         where = f"{self.topic}[{self.partition}]"
-        return f"move {self.group} on {where} past {self.first} to {self.next - 1}"
+        last = self.next - 1
+        what = f"record {last}" if last == self.first else f"records {self.first} to {last}"
+        return f"move {self.group} on {where} past {what}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where somebody is in the group, or the topic is not the planned one."""

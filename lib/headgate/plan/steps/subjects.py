@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import StalePlanError, StepError
+from headgate.plan.ports.schemas import SubjectVersion
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
 from headgate.plan.words import named
-from headgate.plan.world import Effects, SubjectVersion, World
+from headgate.plan.world import Effects, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSubjects(StepBase):
-    """Delete subjects; their schemas are journalled for the undo.
+    """Delete subjects; their schemas and compatibility levels are journalled for the undo.
 
     `subjects` maps a name to the ids of its versions' schemas, oldest first. The registry still
     tells a deleted schema by its id, so records that are parked stay readable.
@@ -42,9 +43,12 @@ class DeleteSubjects(StepBase):
                 raise StalePlanError(f"subject {name} has other versions than when it was planned")
 
     def bind(self, effects: Effects) -> Was:
-        """Read the schemas."""
+        """Read the schemas, and the levels that the subjects have of their own."""
         found = effects.subjects(self.subjects)
-        return {"versions": {name: [asdict(v) for v in found[name]] for name in sorted(found)}}
+        return {
+            "versions": {name: [asdict(v) for v in found[name]] for name in sorted(found)},
+            "levels": dict(effects.subject_levels(self.subjects)),
+        }
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether all are gone."""
@@ -61,18 +65,25 @@ class DeleteSubjects(StepBase):
             raise StepError(f"registered again right after they were deleted: {named(left)}")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Register the schemas again, in the order of their versions."""
-        return (RestoreSubjects(versions=was["versions"]),) if was["versions"] else ()
+        """Register the schemas again, in the order of their versions, with their levels."""
+        if not was["versions"]:
+            return ()
+        return (RestoreSubjects(versions=was["versions"], levels=was.get("levels", {})),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSubjects(StepBase):
-    """Register the schemas of deleted subjects anew, oldest first."""
+    """Register the schemas of deleted subjects anew, oldest first, and set their levels again.
+
+    `levels` are the compatibility levels that subjects had of their own. Versions that another
+    level let pass would be refused by the registry's: meanwhile nothing is checked.
+    """
 
     action: ClassVar[str] = "restore_subjects"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = False
     versions: dict[str, list[dict[str, Any]]]
+    levels: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -81,12 +92,17 @@ class RestoreSubjects(StepBase):
     def risks(self, world: World) -> tuple[str, ...]:
         """Say what may differ."""
         return (
-            f"versions of {named(self.versions)} may get other numbers, and a compatibility level"
-            " of their own does not come back; the schemas are the same",
+            f"versions of {named(self.versions)} may get other numbers; the schemas are the same",
         )
 
     def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether all schemas are there, in their order."""
+        """Return whether all schemas are there, in their order, and the levels as they were."""
+        return self._has_schemas(effects) and self._has_levels(effects)
+
+    def _has_levels(self, effects: Effects) -> bool:
+        return dict(effects.subject_levels(self.versions)) == self.levels
+
+    def _has_schemas(self, effects: Effects) -> bool:
         now = effects.subjects(self.versions)
         return all(
             [_content(v) for v in now.get(name, ())] == [_content(_version(v)) for v in versions]
@@ -96,13 +112,19 @@ class RestoreSubjects(StepBase):
     def apply(self, effects: Effects, was: Was) -> None:
         """Register what is missing: one that is there stays as it is."""
         for name, versions in sorted(self.versions.items()):
-            for version in versions:
+            for number, version in enumerate(versions):
+                if number == 1:
+                    # Not before the first: a registry may know no subject without a version.
+                    effects.set_subject_level(name, "NONE")
                 effects.register_schema(name, _version(version))
+            effects.set_subject_level(name, self.levels.get(name))
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where a subject has others; say which schemas got another id."""
-        if not self.settled(effects, was):
+        if not self._has_schemas(effects):
             raise StepError(f"{named(self.versions)} has not the schemas that it had")
+        if not self._has_levels(effects):
+            raise StepError(f"{named(self.versions)} has not the compatibility levels that it had")
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
         now = ids_of(effects, self.versions)
         if other := [name for name, ids in before.items() if now.get(name) != ids]:

@@ -1,4 +1,4 @@
-"""Write down which internal topics an application has, and how they are set."""
+"""Write down which topics an application has, and how they are set."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ class RecordTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"record {len(self.topics)} internal topic(s) of {self.application} and their settings"
-        )
+        return f"record {len(self.topics)} topic(s) of {self.application} and their settings"
 
     def bind(self, effects: Effects) -> Was:
         """Decide where the record goes."""

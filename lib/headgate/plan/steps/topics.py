@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.plan.gone import check_gone_or_inactive
+from headgate.plan.ports.kafka import TopicShape
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_inactive, check_topics
+from headgate.plan.step import Step, Was, check_topics
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.parked import filling, parking_name, spans_of
 from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
 from headgate.plan.words import named
-from headgate.plan.world import Effects, TopicShape, World
+from headgate.plan.world import Effects, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,21 +26,35 @@ class DeleteTopics(StepBase):
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
     where `pipeline` is given its status command must say that it is stopped. `group` may have
     offsets of the topics, nobody else may have a member on them. With `parked` an earlier step of
-    the run parked their records, and the undo puts them back.
+    the run parked their records, and the undo puts them back. `outgrown` topics had fewer
+    partitions than their application's inputs have: with them it would refuse to start.
     """
 
     action: ClassVar[str] = "delete_topics"
     symbol: ClassVar[str] = "-"
-    undoable: ClassVar[bool] = True
     topics: dict[str, dict[str, Any]]
     pipeline: str | None = None
     group: str | None = None
     group_type: str | None = None
     parked: bool = False
+    outgrown: bool = False
+
+    @property
+    def undoable(self) -> bool:
+        """Whether they are of use when they are back."""
+        return not self.outgrown
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"delete {len(self.topics)} topic(s): {named(self.topics)}"
+
+    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+        """Say of outgrown ones why they don't come back; empty where all of them are there."""
+        ids = {shape.name: shape.id for shape in shapes_of(was)}
+        there = world.identities(ids)
+        gone = [n for n in ids if n not in there or there[n][0] != ids[n]]
+        why = "had fewer partitions than the inputs call for: with them it would refuse to start"
+        return (f"can't be undone: {named(gone)} {why}",) if gone else ()
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads, or a topic is not the planned one.
@@ -86,6 +102,8 @@ class DeleteTopics(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Make them anew with partitions, replication and settings, and with what was parked."""
+        if self.outgrown:
+            return ()
         shapes, parking = shapes_of(was), dict(was["parking"])
         whose = {"pipeline": self.pipeline, "group": self.group, "group_type": self.group_type}
         fill = [replace(s, configs=filling(s.configs)) if s.name in parking else s for s in shapes]
@@ -144,7 +162,8 @@ class RestoreTopics(StepBase):
         if self.pipeline is not None:
             prove_stopped(world, self.pipeline)
         if self.group is not None:
-            check_gone_or_inactive(world, self.group, self.group_type, again=True)
+            # What commits made anew of a group is of the classic type, whatever it was before.
+            check_gone_or_inactive(world, self.group, None, again=True)
         check_unread(world, self._names, but=self.group)
 
     def bind(self, effects: Effects) -> Was:
@@ -192,20 +211,6 @@ def topic_shapes(shapes: Mapping[str, TopicShape]) -> dict[str, dict[str, Any]]:
 def shapes_of(was: Was) -> tuple[TopicShape, ...]:
     """Read the shapes back from the journal."""
     return tuple(TopicShape(**s) for s in was["shapes"])
-
-
-def check_gone_or_inactive(
-    world: World, group: str, planned_type: str | None, *, again: bool
-) -> None:
-    """Refuse unless nobody is in the group; one whose last offset went with a topic is gone.
-
-    Kafka forgets the offsets of a topic with the topic, so once something was deleted a group
-    that does not exist any more is what is left of an empty one.
-    """
-    found = world.group(group)
-    if again and found.state == "dead" and found.members == ():
-        return
-    check_inactive(world, group, planned_type or found.type.value)
 
 
 def check_unread(world: World, topics: Iterable[str], *, but: str | None = None) -> None:

@@ -10,7 +10,6 @@ from headgate.readiness.report import Severity
 from headgate.readiness.rule import Problem, rule
 from headgate.readiness.subject import Subject
 
-_FILES = frozenset({"file", "json", "csv", "parquet", "orc", "text", "avro", "xml"})
 _IN_MEMORY = frozenset({"memory", "console"})
 _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
@@ -59,7 +58,7 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
     without a word; a new folder under the old checkpoint can't be read at all.
     """
     sink = s.version.sink
-    if sink and sink.format in _FILES:
+    if sink and sink.is_files:
         yield Problem(
             severity=Severity.MEDIUM,
             where=sink.node,

@@ -89,17 +89,29 @@ def _shape(app: StreamsApplication) -> tuple[object, ...]:
 
 
 def _decided(c: StreamsComparison) -> bool:
-    """Say whether inputs, settings or the runtime explain the upgrade."""
-    keys = [k for k in _DECIDE if c.old.config.get(k) != c.new.config.get(k)]
-    if runtime_settings(c) or for_new_topics(c):
-        keys += [] if any(records_waiting(c, r) != 0 for r in c.old.repartitions) else ["others"]
-    if keys or reset_policy(c.old) != reset_policy(c.new) or c.old.protocol != c.new.protocol:
+    """Say whether inputs, settings or the runtime explain the upgrade.
+
+    What only one side's evidence tells is no change: settings count where both sides have some.
+    """
+    if c.old.config and c.new.config and _other_settings(c):
+        return True
+    protocols = c.old.protocol, c.new.protocol
+    if None not in protocols and protocols[0] != protocols[1]:
         return True
     runtime = c.before.engine_version, c.after.engine_version
     if None not in runtime and runtime[0] != runtime[1]:
         return True
     both = c.old.inputs.keys() & c.new.inputs.keys()
     return any(c.old.inputs[t] != c.new.inputs[t] for t in both)
+
+
+def _other_settings(c: StreamsComparison) -> bool:
+    if any(c.old.config.get(k) != c.new.config.get(k) for k in _DECIDE):
+        return True
+    if reset_policy(c.old) != reset_policy(c.new):
+        return True
+    waits = any(records_waiting(c, r) != 0 for r in c.old.repartitions)
+    return not waits and bool(runtime_settings(c) or for_new_topics(c))
 
 
 @streams_rule("KST099", "the evidence itself")

@@ -17,7 +17,10 @@ from headgate.compat.streams.rules.keys import kept
 _BACK = (
     "Give the input its old number of partitions back (a new topic, the records copied), or fix "
     "the number with Repartitioned.withNumberOfPartitions. The reset tool that the exception "
-    "recommends deletes the state: after it the inputs must be replayed from the start."
+    "recommends deletes the state: after it the inputs must be replayed from the start; and state "
+    "that is kept by the keys of the wider input itself then comes out wrong without an error, "
+    "because old and new records of one key lie in different partitions. `headgate plan rescale` "
+    "says which of both it is."
 )
 
 
@@ -44,7 +47,7 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
                 because=f"{topic} has {here[topic]} partitions and {should[topic]} are expected.",
                 error_class=error,
                 remedy=_BACK,
-                scenario="from-scratch",
+                scenario="rescale",
             )
 
 
@@ -122,5 +125,5 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[Verdict]:
                 after=tasks[1],
                 because=f"{new.name} is spread over {tasks[1]} tasks in place of {tasks[0]}.",
                 remedy=_BACK,
-                scenario="from-scratch",
+                scenario="rescale",
             )

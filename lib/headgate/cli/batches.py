@@ -1,0 +1,43 @@
+"""`headgate batches PIPELINE`: the batches that a query can go back to, and what was in them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.usecases.list_batches import BatchRow, list_batches
+from headgate.views.numbers import exact, short_time
+
+
+@click.command("batches")
+@click.argument("pipeline")
+@click.option(
+    "--newest", type=click.IntRange(min=1), metavar="N", help="Only so many.", default=None
+)
+@format_option()
+def command(pipeline: str, newest: int | None, output: str) -> int:
+    """List the batches of a Spark query, newest first, for `plan from-old-state --batch N`.
+
+    Those that `spark.sql.streaming.minBatchesToRetain` has not removed yet. Times are in UTC.
+    """
+    rows = list_batches(current_context(), pipeline)[:newest]
+    if output == "json":
+        emit_json(
+            {"pipeline": pipeline, "batches": [{**asdict(r), "total": r.total} for r in rows]}
+        )
+        return 0
+    if not rows:
+        click.echo("no batch of the query is done yet")
+    for row in rows:
+        click.echo(_line(row))
+    return 0
+
+
+def _line(row: BatchRow) -> str:
+    read = ", ".join(f"{topic} {exact(n)}" for topic, n in sorted((row.records or {}).items()))
+    said = f"{exact(row.total)} records ({read})" if row.records is not None else ""
+    mark = f"watermark {short_time(row.watermark)}" if row.watermark else ""
+    parts = filter(None, (said, mark))
+    return f"{row.number:>8}  planned {short_time(row.planned_at)}  {'  '.join(parts)}".rstrip()

@@ -1,0 +1,36 @@
+"""`headgate estimate SCENARIO PIPELINE`: what a plan would cost, without its steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.scenarios import Scenarios
+from headgate.usecases.plan_costs import with_costs
+from headgate.usecases.plan_scenario import plan_scenario
+from headgate.views.impact_words import impact_lines
+
+
+def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: str) -> int:
+    context = current_context()
+    plan = with_costs(context, plan_scenario(context, scenario, pipeline, answers))
+    if output == "json":
+        kept = ("scenario", "pipeline", "appliable", "refusals", "impact")
+        document = plan.document()
+        emit_json({key: document[key] for key in kept})
+    else:
+        for name, sentence in impact_lines(plan):
+            click.echo(f"{name}: {sentence}.")
+        for refusal in plan.refusals:
+            click.echo(f"Refused: {refusal}.")
+    return 0 if plan.appliable else 3
+
+
+@click.group("estimate", cls=Scenarios, run=_estimate, more=(format_option(),))
+def command() -> None:
+    """Say what SCENARIO would cost PIPELINE: records, bytes, time, and who gets data twice.
+
+    The same numbers as `headgate plan --impact`. Exits 3 where the plan may not be applied.
+    """

@@ -1,0 +1,38 @@
+"""Print a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from headgate.cli.options import emit_json
+from headgate.plan.plan import Plan
+from headgate.views.impact_words import impact_lines
+
+
+def show_plan(plan: Plan, *, output: str) -> None:
+    """Print a plan as the contract's JSON, or as text."""
+    if output == "json":
+        emit_json(plan.document())
+        return
+    click.echo("\n".join(_lines(plan)))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    yield f"{plan.scenario} {plan.pipeline or ''} ({plan.id})"
+    for step in plan.steps:
+        yield f"  {step.symbol} {step.describe()}"
+        for move in step.details().get("offsets", ()):
+            where = f"{move['topic']}[{move['partition']}]"
+            yield f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}"
+    for name, sentence in impact_lines(plan):
+        yield f"{name}: {sentence}."
+    for risk in plan.risks:
+        yield f"Risk: {risk}."
+    for refusal in plan.refusals:
+        yield f"Refused: {refusal}."
+
+
+def _offset(offset: int | None) -> str:
+    return "none" if offset is None else str(offset)

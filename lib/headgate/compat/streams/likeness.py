@@ -1,0 +1,68 @@
+"""Whether the group of a running application shows the topology that was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.likeness import Likeness
+from headgate.compat.streams.broker_topology import Registered, registered
+from headgate.model.cluster import Group
+from headgate.model.streams import GroupSubtopology, StreamsApplication
+from headgate.model.version import Version
+
+_CODE = "a group's topology does not show what its processors do"
+
+
+def liken_group(judged: Version, group: Group) -> Likeness:
+    """Compare a description with what the broker keeps of a group, or what its members read.
+
+    A group of the classic protocol shows no more than the topics that its members are assigned.
+    """
+    app = judged.streams
+    if app is None or not app.described:
+        return Likeness(untold=("no topology of the version that was judged was read",))
+    if group.subtopologies is None:
+        return _by_assignment(app, group)
+    return Likeness(tuple(_differences(app, group.subtopologies)), (_CODE,))
+
+
+def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) -> Iterator[str]:
+    was = registered(app, frozenset())
+    now = {one.id: _registered(one) for one in kept}
+    for number in sorted({*map(str, was), *now}):
+        old, new = was.get(int(number)) if number.isdigit() else None, now.get(number)
+        if old is None or new is None:
+            yield f"it {'has' if old is None else 'lacks'} the sub-topology {number}"
+            continue
+        if not any(t.startswith("/") for t in old.inputs) and old.inputs != new.inputs:
+            yield f"sub-topology {number} reads {_named(new.inputs)}, not {_named(old.inputs)}"
+        for what in ("writes", "repartitions"):
+            if getattr(old, what) != getattr(new, what):
+                names = _named(getattr(new, what)), _named(getattr(old, what))
+                yield f"sub-topology {number} has the repartition topics {names[0]}, not {names[1]}"
+        # A store without logging has no changelog, and a description does not tell which those are.
+        if more := new.changelogs - old.changelogs - old.inputs:
+            yield f"sub-topology {number} has stores that it should not: {_named(more)}"
+
+
+def _registered(one: GroupSubtopology) -> Registered:
+    return Registered(
+        inputs=frozenset(one.sources),
+        writes=frozenset(one.repartition_sinks),
+        repartitions=frozenset(t.name for t in one.repartition_sources),
+        changelogs=frozenset(t.name for t in one.changelogs),
+    )
+
+
+def _by_assignment(app: StreamsApplication, group: Group) -> Likeness:
+    untold = ("a group of the classic protocol shows no topology, only the topics that it reads",)
+    if any(s.pattern for s in app.sources):
+        return Likeness(untold=untold)
+    known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
+    read = {topic for m in group.members or () for topic, _ in m.assignment}
+    strange = sorted(read - known)
+    return Likeness((f"it reads {_named(frozenset(strange))}",) if strange else (), untold)
+
+
+def _named(topics: frozenset[str]) -> str:
+    return ", ".join(sorted(topics)) or "none"

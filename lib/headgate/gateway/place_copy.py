@@ -1,0 +1,280 @@
+"""Make a checkpoint at a new place of a remote file system: copied, cut, or new; read back after.
+
+The old place is only read. Beside the new one stands a manifest, `PLACE.manifest.json`, with every
+file's size, and the hash of the small ones; it is written last: what has none is not whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headgate.errors import RefusedError, StepError, UnreachableError
+from headgate.gateway.addresses import without_secret
+from headgate.gateway.checkpoint_batches import file_source_offsets
+from headgate.gateway.checkpoint_copy import point_to
+from headgate.gateway.evidence_files import Settings
+from headgate.gateway.remote_shadow import is_small, seen
+from headgate.gateway.rewound_copy import cut_source_log, is_kept, rename_query
+from headgate.gateway.stored import Stored, stored_hash
+
+if TYPE_CHECKING:
+    from headgate.gateway.remote_changes import Changes
+
+_AT_ONCE = 16
+MANIFEST = ".manifest.json"
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to copy where; `expected` is the hash that the source's listing must have.
+
+    With `batch` the copy ends at that batch; `query_id` is written in place of the query's own.
+    """
+
+    source: str
+    target: str
+    run: str
+    expected: str
+    batch: int | None = None
+    query_id: str | None = None
+
+
+@contextmanager
+def changing(location: str) -> Iterator[None]:
+    """Turn what a file system raises into ours: a refused write costs one sentence."""
+    shown = without_secret(location)
+    try:
+        yield
+    except PermissionError as error:
+        raise RefusedError(f"{shown} may not be written: {error}") from error
+    except FileNotFoundError as error:
+        raise RefusedError(f"{shown} changed while it was copied: something writes") from error
+    except (OSError, ValueError) as error:
+        raise UnreachableError(f"{shown} could not be written: {error}") from error
+
+
+def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
+    """Return what changes the file system of an address, and the path in it; see `changing`."""
+    # What reads remote file systems costs half a second to import.
+    from headgate.gateway import remote_changes
+
+    with changing(location):
+        return remote_changes.open_changes(location, settings)
+
+
+def copy_place(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:
+    """Copy a checkpoint within its file system; what an earlier try has copied stays.
+
+    `tell` hears of bytes done and of all, and may raise. RefusedError where the source is not what
+    was expected, before or after, or may not be read or written; UnreachableError where the file
+    system gives up half-way: doing it again goes on.
+    """
+    changes, target = open_changes(order.target, settings)
+    with changing(order.target):
+        source = open_changes(order.source, settings)[1]
+        before = changes.stored(source)
+        _check_unchanged(order, before)
+        with seen(order.source, settings) as shadow:
+            try:
+                edited = _edited(shadow, order)
+            except ValueError as error:
+                raise StepError(f"{order.source} can't be cut: {error}") from error
+            kept = {n: f for n, f in before.items() if n in edited.names}
+            _copy(changes, (source, target), kept, edited.own, tell)
+            for name, data in sorted(edited.own.items()):
+                changes.write(f"{target}/{name}", data)
+            small = {n: (shadow / n).read_bytes() for n in edited.names if is_small(n)}
+        _check_unchanged(order, changes.stored(source))
+        sizes = {n: f.size for n, f in kept.items()} | {n: len(d) for n, d in edited.own.items()}
+        facts = {"source": order.source, "batch": order.batch, "run": order.run}
+        _finish(changes, target, order.target, facts, sizes, small | edited.own)
+
+
+def write_place(
+    target: str, files: Mapping[str, bytes], facts: Mapping[str, Any], settings: Settings
+) -> None:
+    """Write a checkpoint of small files, read it back, and write its manifest last."""
+    changes, path = open_changes(target, settings)
+    with changing(target):
+        for name, data in sorted(files.items()):
+            changes.write(f"{path}/{name}", data)
+        sizes = {name: len(data) for name, data in files.items()}
+        _finish(changes, path, target, facts, sizes, files)
+
+
+def flaw(target: str, settings: Settings) -> str | None:
+    """Return why a place is not whole and untouched as its manifest says; None: it is."""
+    changes, path = open_changes(target, settings)
+    with changing(target):
+        listed = _manifest(changes, path)
+        if listed is None:
+            return f"{target} has no manifest: its copy did not end"
+        return _difference(target, listed["files"], changes.stored(path))
+
+
+def drop_place(target: str, source: str | None, settings: Settings) -> str | None:
+    """Remove a copy that no query has used; return why it was kept, None where it is gone.
+
+    One without a manifest was not ended: what the source has under the same names goes.
+    """
+    changes, path = open_changes(target, settings)
+    with changing(target):
+        there = changes.stored(path)
+        listed = _manifest(changes, path)
+        if listed is not None and there and _difference(target, listed["files"], there):
+            return f"{target} is kept: it is no longer what was put there"
+        if listed is None and source is not None:
+            known = changes.stored(open_changes(source, settings)[1])
+            if strange := sorted(there.keys() - known.keys()):
+                return f"{target} is kept: {strange[0]} is no copy"
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
+        changes.remove(path + MANIFEST)
+    return None
+
+
+def is_free(target: str, settings: Settings) -> bool:
+    """Return whether nothing stands at a place, and no manifest of one beside it."""
+    changes, path = open_changes(target, settings)
+    with changing(target):
+        return not changes.stored(path) and _manifest(changes, path) is None
+
+
+def listing_hash(location: str, settings: Settings) -> str | None:
+    """Return a hash over what the file system says of every file, None where there is none."""
+    changes, path = open_changes(location, settings)
+    with changing(location):
+        found = changes.stored(path)
+    return stored_hash(found) if found else None
+
+
+def sizes_of(location: str, settings: Settings) -> list[int]:
+    """Return the sizes of all files of a checkpoint, in bytes."""
+    changes, path = open_changes(location, settings)
+    with changing(location):
+        return [one.size for one in changes.stored(path).values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    """The names that a copy has, and the files among them that are not the source's own."""
+
+    names: frozenset[str]
+    own: dict[str, bytes]
+
+
+def _edited(shadow: Path, order: Order) -> _Edited:
+    """Edit the shadow as the copy is to be; only what differs then has to be written."""
+    batch = order.batch
+    before = {
+        name: (shadow / name).read_bytes() if is_small(name) else b"" for name in _names(shadow)
+    }
+    if batch is not None:
+        for name, last in dict(file_source_offsets(shadow, batch)).items():
+            cut_source_log(shadow / "sources" / name, last)
+    point_to(shadow, order.target)
+    if order.query_id is not None:
+        rename_query(shadow / "metadata", order.query_id)
+    kept = {n for n in _names(shadow) if batch is None or is_kept(Path(n), batch)}
+    own = {
+        n: data
+        for n in kept
+        if is_small(n) and before.get(n) != (data := (shadow / n).read_bytes())
+    }
+    return _Edited(frozenset(kept), own)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def _copy(
+    changes: Changes,
+    places: tuple[str, str],
+    kept: Mapping[str, Stored],
+    own: Mapping[str, bytes],
+    tell: Tell,
+) -> None:
+    source, target = places
+    there = changes.stored(target)
+    whole = sum(one.size for one in kept.values())
+    wanted = [n for n in sorted(kept) if n not in own]
+    missing = [n for n in wanted if n not in there or there[n].size != kept[n].size]
+    done = whole - sum(kept[n].size for n in missing)
+
+    def one(name: str) -> int:
+        changes.copy(f"{source}/{name}", f"{target}/{name}", kept[name].size)
+        return kept[name].size
+
+    tell(done, whole)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        try:
+            for size in pool.map(one, missing):
+                done += size
+                tell(done, whole)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _check_unchanged(order: Order, now: Mapping[str, Stored]) -> None:
+    if stored_hash(now) != order.expected:
+        raise RefusedError(f"{order.source} changed while it was copied: something writes")
+
+
+def _finish(
+    changes: Changes,
+    path: str,
+    target: str,
+    facts: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    small: Mapping[str, bytes],
+) -> None:
+    """Read back what was written, and say in the manifest that it is whole."""
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()}
+    files = {n: {"size": s, "sha256": hashes.get(n)} for n, s in sorted(sizes.items())}
+    if wrong := _difference(target, files, changes.stored(path)):
+        raise RefusedError(wrong)
+
+    def differs(name: str) -> bool:
+        with changes.opened(f"{path}/{name}") as stream:
+            return hashlib.sha256(stream.read(-1) or b"").hexdigest() != hashes[name]
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        names = sorted(hashes)
+        wrong_ones = [n for n, bad in zip(names, pool.map(differs, names), strict=True) if bad]
+    if wrong_ones:
+        raise RefusedError(f"{target}/{wrong_ones[0]} read back is not what was written")
+    document = {"schema": 1, **facts, "files": files}
+    changes.write(path + MANIFEST, json.dumps(document, indent=1).encode())
+
+
+def _difference(
+    target: str, files: Mapping[str, Mapping[str, Any]], there: Mapping[str, Stored]
+) -> str | None:
+    for name in sorted(files.keys() | there.keys()):
+        if name not in files:
+            return f"{target}/{name} was not put there by this run: something writes"
+        if name not in there or there[name].size != files[name]["size"]:
+            return f"{target}/{name} is not what was to be written"
+    return None
+
+
+def _manifest(changes: Changes, path: str) -> dict[str, Any] | None:
+    try:
+        with changes.opened(path + MANIFEST) as stream:
+            found = json.loads(stream.read(-1))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        # Only HDFS shows a file before its end.
+        return None
+    return found if isinstance(found, dict) and "files" in found else None

@@ -1,0 +1,119 @@
+"""What plans and runs ask and do where a checkpoint is on a remote file system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headgate.errors import StepError
+from headgate.gateway import new_checkpoint, place_copy
+from headgate.gateway.addresses import is_remote
+from headgate.gateway.remote_shadow import seen
+from headgate.model.registry import Pipeline, Registry
+from headgate.plan.position import Beginning
+
+
+class PlaceWorld:
+    """Places as they are now."""
+
+    registry: Registry
+
+    def is_free(self, location: str) -> bool:
+        """Return whether nothing stands at a place of a remote file system."""
+        return place_copy.is_free(location, self.registry.file_systems)
+
+    def listing_hash(self, location: str) -> str | None:
+        """Return a hash over names, sizes and times of all files there; None: there are none."""
+        return place_copy.listing_hash(location, self.registry.file_systems)
+
+
+class PlaceEffects(PlaceWorld):
+    """New places beside old ones, and which of them is the pipeline's."""
+
+    _run: str
+    _lead: Callable[[str, str, str], None]
+    pause: Callable[[float], None]
+    progress: Callable[[int, int | None, str], None]
+
+    def copy_place(
+        self,
+        location: str,
+        to: str,
+        *,
+        expected: str,
+        batch: int | None = None,
+        query_id: str | None = None,
+    ) -> None:
+        """Copy a checkpoint to another place; see `plan.ports.places`."""
+        self._writable(to)
+        order = place_copy.Order(
+            source=location,
+            target=to,
+            run=self._run,
+            expected=expected,
+            batch=batch,
+            query_id=query_id,
+        )
+
+        def tell(done: int, total: int) -> None:
+            self.progress(done, total, "bytes")
+            self.pause(0)
+
+        place_copy.copy_place(order, self.registry.file_systems, tell)
+
+    def make_place(
+        self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> None:
+        """Write a checkpoint whose sources begin there; see `plan.ports.places`."""
+        self._writable(to)
+        with seen(like, self.registry.file_systems) as old:
+            files = new_checkpoint.content(old, query_id, beginnings)
+            place_copy.write_place(
+                to, files, {"source": like, "run": self._run}, self.registry.file_systems
+            )
+
+    def place_flaw(self, location: str) -> str | None:
+        """Return why a place is not whole and untouched; None: it is."""
+        return place_copy.flaw(location, self.registry.file_systems)
+
+    def drop_place(self, location: str, source: str | None) -> str | None:
+        """Remove a place that no query has used; return why it was kept."""
+        self._writable(location)
+        return place_copy.drop_place(location, source, self.registry.file_systems)
+
+    def lead(self, pipeline: str, location: str) -> None:
+        """Record that the pipeline's checkpoint is there from now on."""
+        found = self.registry.pipeline(pipeline)
+        declared = (found.declared or found.checkpoint) if found else None
+        if declared is None:
+            raise StepError(f"{pipeline} is not registered with a checkpoint any more")
+        self._lead(pipeline, declared, location)
+        self.registry = self.registry.led(
+            {**_places(self.registry), pipeline: (declared, location)}
+        )
+
+    def _writable(self, location: str) -> None:
+        if not is_made_place(location, self.registry):
+            raise StepError(f"{location} is no place that a run makes: not touched")
+
+
+def is_made_place(location: str, registry: Registry) -> bool:
+    """Whether only a run makes such a place: a numbered neighbour of a registered checkpoint.
+
+    No pipeline's own checkpoint is one, wherever it was led.
+    """
+    known = {_bare(p.declared or p.checkpoint or "") for p in registry.pipelines}
+    base, _, number = _bare(location).rpartition(".")
+    is_ours = is_remote(location) and base in known and number.isdigit()
+    return is_ours and not any(_bare(location) in _own(p) for p in registry.pipelines)
+
+
+def _places(registry: Registry) -> dict[str, tuple[str, str]]:
+    return {p.name: (p.declared, p.checkpoint or "") for p in registry.pipelines if p.declared}
+
+
+def _own(pipeline: Pipeline) -> set[str]:
+    return {_bare(place) for place in (pipeline.declared, pipeline.checkpoint) if place}
+
+
+def _bare(location: str) -> str:
+    return location.rstrip("/")

@@ -1,0 +1,26 @@
+"""Tell a group that is gone, because nothing is committed for it any more, from a live one."""
+
+from __future__ import annotations
+
+from headgate.model.cluster import Group
+from headgate.plan.step import check_found_inactive
+from headgate.plan.world import World
+
+
+def check_gone_or_inactive(
+    world: World, group: str, planned_type: str | None, *, again: bool
+) -> None:
+    """Refuse unless nobody is in the group; one whose last offset is gone exists no more.
+
+    Kafka forgets the offsets of a topic with the topic, and an empty group with its last offset:
+    once something was deleted, a group that does not exist is what is left of an empty one.
+    """
+    found = world.group(group)
+    if again and has_gone(found):
+        return
+    check_found_inactive(world, found, planned_type or found.type.value)
+
+
+def has_gone(group: Group) -> bool:
+    """Return whether no group of the name may be seen; one of a hidden type has members None."""
+    return group.state == "dead" and group.members == ()

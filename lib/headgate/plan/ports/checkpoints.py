@@ -1,0 +1,159 @@
+"""Checkpoints, their logs and their state, as plans see and change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+from headgate.plan.checkpoint_files import CheckpointFiles, Edit
+from headgate.plan.position import Beginning, QueryPosition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A checkpoint as it is now; batches are None where the log is empty.
+
+    `location` has links and relative parts resolved. `offsets` are the newest logged ones of
+    Kafka sources by topic and partition. `batch_seconds` is the usual time between two batches,
+    None where fewer than two are logged, `busy_seconds` the longest that one of the last took, and
+    `quiet_seconds` how long ago the logs moved, None where clocks don't tell. `fixed` says why it
+    can't be moved aside in one step, None where it can. A `remote` one is never changed: a new one
+    is made at another place.
+    """
+
+    location: str
+    query_id: str
+    last_offset_batch: int | None = None
+    last_commit_batch: int | None = None
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    batch_seconds: float | None = None
+    busy_seconds: float | None = None
+    quiet_seconds: float | None = None
+    fixed: str | None = None
+    remote: bool = False
+
+    @property
+    def head(self) -> tuple[int | None, int | None]:
+        """The newest batches of both logs: a query that runs moves them."""
+        return self.last_offset_batch, self.last_commit_batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What the engine did on a copy: `resumes`, `refuses` or `unknown`; `rows_in` it took there."""
+
+    outcome: str
+    error_class: str | None = None
+    message: str | None = None
+    rows_in: int | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it did not resume: error class and message, as far as there are any."""
+        return ": ".join(filter(None, (self.error_class, self.message)))
+
+
+class CheckpointWorld(Protocol):
+    """What a plan may ask of them; every answer is read anew."""
+
+    def checkpoint(self, location: str) -> Checkpoint | None:
+        """Return the checkpoint there, or None where there is none."""
+
+    def checkpoint_files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
+        """Return the small files of a local checkpoint, also of a broken one; None without one.
+
+        `sink` is the folder of a file sink, whose log tells which batches it has.
+        """
+
+    def query_position(self, location: str) -> QueryPosition | None:
+        """Return where a query's sources are after its newest committed batch.
+
+        None where there is no checkpoint; EvidenceError where its logs are broken.
+        """
+
+    def place(self, location: str) -> str:
+        """Return a checkpoint's location with links and relative parts resolved."""
+
+    def batches(self, location: str) -> tuple[LoggedBatch, ...]:
+        """Return the batches that both logs of a checkpoint hold, oldest first."""
+
+    def rewind(self, location: str, batch: int) -> Rewind:
+        """Return what stands against going back to the end of `batch`."""
+
+    def sink_log(self, target: str, batch: int) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+
+    def snapshot_size(self, location: str) -> SnapshotSize:
+        """Return how large a snapshot of a checkpoint is, and what of it takes room."""
+
+
+class CheckpointEffects(CheckpointWorld, Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def copy_beside(self, path: str, to: str, edits: Iterable[Edit] = ()) -> None:
+        """Copy a checkpoint to a hidden neighbour of this run and make the edits in the copy.
+
+        What stood there from an earlier try goes; the original stays byte for byte.
+        """
+
+    def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
+        """Make edits in a copy that stands beside a checkpoint."""
+
+    def remove_beside(self, path: str, copy: str) -> None:
+        """Remove a copy that stands beside the checkpoint; fine if it is gone."""
+
+    def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
+        """Start a query on a copy of the checkpoint for one batch whose output goes nowhere.
+
+        RefusedError where the function can't be started at all.
+        """
+
+    def make_checkpoint(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> None:
+        """Write a checkpoint without batches and state, whose sources begin there.
+
+        `like` is the old one, which gives owner, rights, and the files that were read. What an
+        earlier try left at `draft` goes.
+        """
+
+    def made_otherwise(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> str | None:
+        """Return what of the draft, read back, is not as it was to be written; None: nothing."""
+
+    def repartition_state(
+        self, checkpoint: str, draft: str, partitions: int
+    ) -> tuple[StoreRows, ...]:
+        """Make `draft` a copy whose state lies in so many partitions, and one batch further.
+
+        Its rows were compared with the old ones, one by one. RefusedError is Spark's own refusal.
+        """
+
+    def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
+        """Write the state at the last committed batch to `draft` as Parquet; return its manifest.
+
+        RefusedError is Spark's own refusal.
+        """
+
+    def drop_draft(self, draft: str) -> None:
+        """Remove a draft; fine if it is gone."""
+
+    def copy_to_batch(
+        self, location: str, batch: int, to: str, *, query_id: str | None = None
+    ) -> None:
+        """Make `to` the checkpoint as it was at the end of `batch`; state is linked, not copied.
+
+        What an earlier try left at `to` goes. `query_id` is put in place of the query's own.
+        """
+
+    def read_state(self, location: str, batch: int) -> tuple[StoreRows, ...]:
+        """Have Spark's own reader load every store at the end of `batch`; nothing is changed."""
+
+    def later_files(self, target: str, batch: int) -> list[str]:
+        """Return the files that a file sink's batches after this one wrote, relative to it."""
+
+    def copy_sink_log(self, target: str, batch: int, to: str) -> None:
+        """Make `to` the file sink's log as it was at the end of `batch`."""

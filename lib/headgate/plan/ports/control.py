@@ -1,0 +1,76 @@
+"""What plans ask of pipelines, and do to them, by their registered commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from headgate.model.registry import Pipeline
+
+
+class Status(StrEnum):
+    """Whether a pipeline runs, as its status command says; UNKNOWN is never read as stopped.
+
+    PAUSED is neither: its processes are up and in their groups.
+    """
+
+    RUNS = "runs"
+    STOPPED = "stopped"
+    PAUSED = "paused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a pipeline's driver tells of itself: STOPPED is the word of its end, `why` a clause.
+
+    `error` is what the run that it told of failed with, in one line; empty where it did not.
+    `run` is the id of the query's run, where a watch tells of it.
+    """
+
+    status: Status
+    why: str = ""
+    error: str = ""
+    run: str | None = None
+
+
+class ControlWorld(Protocol):
+    """What a plan may ask of them; every answer is read anew."""
+
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """Return every registered pipeline."""
+
+    def registered(self, pipeline: str) -> Pipeline | None:
+        """Return the pipeline as the registry has it now."""
+
+    def status(self, pipeline: str) -> Status:
+        """Ask the pipeline's status command; UNKNOWN where there is none."""
+
+    def told(self, pipeline: str) -> Told:
+        """Return what the driver tells by `headgate.watch` or Spark's REST interface.
+
+        UNKNOWN where it tells nothing, or nothing that can be trusted now.
+        """
+
+
+class ControlEffects(ControlWorld, Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def command(self, pipeline: str, word: str, message: str = "") -> None:
+        """Run the registered command `word` (see `Commands`) and wait for its end.
+
+        Where the command is a person, they are asked and waited for. `message` is for `notify`.
+
+        What an earlier try of this run left of the same command is ended first.
+        """
+
+    def ask_person(self, word: str, request: str) -> None:
+        """Ask a person, and wait until somebody confirms it; RefusedError after a day.
+
+        `word` is the command that the person stands in for. After a crash a confirmation still
+        holds; who resumes a run is asked anew.
+        """
+
+    def has_left(self, pipeline: str, word: str) -> bool:
+        """Return whether something that this run's command started still lives."""

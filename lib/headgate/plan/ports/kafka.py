@@ -1,0 +1,107 @@
+"""Groups, topics and transactions of a Kafka cluster, as plans see and change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from headgate.model.cluster import Group, GroupOffset, Topic
+from headgate.model.transactions import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicShape:
+    """What a topic is made anew from: `configs` are those set on the topic itself."""
+
+    name: str
+    id: str
+    partitions: int
+    replication: int
+    configs: dict[str, str] = field(default_factory=dict)
+
+
+class KafkaWorld(Protocol):
+    """What a plan may ask of them; every answer is read anew."""
+
+    def has_cluster(self) -> bool:
+        """Return whether a Kafka cluster is configured at all."""
+
+    def cluster_id(self) -> str:
+        """Return the Kafka cluster's id."""
+
+    def topics(self, names: Iterable[str]) -> Mapping[str, Topic]:
+        """Return those of the topics that exist, with begin and end offsets."""
+
+    def identities(self, names: Iterable[str]) -> Mapping[str, tuple[str, int]]:
+        """Return id and number of partitions of those of the topics that exist, and no more.
+
+        UnreachableError where one that exists can't be described. Much cheaper than `topics`,
+        which asks each partition for its offsets.
+        """
+
+    def first_at(
+        self, parts: Iterable[tuple[str, int]], at: int
+    ) -> Mapping[tuple[str, int], int | None]:
+        """Return each partition's first offset at or after a time (Unix milliseconds).
+
+        None where there is no such record.
+        """
+
+    def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
+        """Return the shapes of those of the topics that exist; RefusedError where one is hidden."""
+
+    def topic_readers(self, names: Iterable[str]) -> Mapping[str, Mapping[str, bool]]:
+        """Return by topic the groups that have members on it (True) or offsets of it (False)."""
+
+    def topics_in_transaction(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the topics on which a transaction is open: its records can't be read."""
+
+    def topic_bytes(self, names: Iterable[str]) -> Mapping[str, int | None]:
+        """Return each topic's size on disk (one replica), None where that can't be told."""
+
+    def group(self, group_id: str) -> Group:
+        """Return a group with its committed offsets; one that can't be seen is not inactive."""
+
+    def groups(self) -> Mapping[str, Group]:
+        """Return every group with its committed offsets; UnreachableError where one is hidden."""
+
+    def topic_names(self) -> frozenset[str]:
+        """Return the name of every topic that may be seen."""
+
+    def open_transactions(self, parts: Iterable[tuple[str, int]]) -> tuple[Transaction, ...]:
+        """Return the open transactions of the cluster, and those only these partitions know."""
+
+
+class KafkaEffects(KafkaWorld, Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
+        """Commit offsets for a group without members."""
+
+    def abort_transaction(self, transaction: Transaction) -> None:
+        """Abort it and fence its producer; what it wrote is never read as committed."""
+
+    def remove_members(self, group_id: str) -> None:
+        """Remove every member of a classic group; one that is alive joins again."""
+
+    def delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        """Remove committed offsets of a group without members."""
+
+    def delete_group(self, group_id: str) -> None:
+        """Delete a group without members, with its offsets; fine if it is gone."""
+
+    def create_topic(self, shape: TopicShape) -> None:
+        """Make a topic of this shape (its id is Kafka's own choice); it must not exist."""
+
+    def delete_topic(self, shape: TopicShape) -> None:
+        """Delete the topic that has this id, and wait until it is gone; fine if it is.
+
+        RefusedError where another topic has the name now.
+        """
+
+    def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
+        """Give the topic these settings of its own, and no others."""
+
+    def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
+        """Delete the records before an offset of each partition."""

@@ -1,0 +1,54 @@
+"""Records copied to parking topics and back, as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Offsets of one partition, from `begin` to before `end`."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """What a partition's records are proved by: how many, their bytes, and a SHA-256.
+
+    The hash is over timestamp, key, value and headers of each record, in order.
+    """
+
+    records: int = 0
+    bytes: int = 0
+    hash: str = ""
+
+
+class ParkingEffects(Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def park(self, spans: Iterable[Span], to: str) -> None:
+        """Copy records to the same partitions of the topic `to`, as they are.
+
+        Each gets a header that tells where it was. What an earlier try copied is not copied again.
+        """
+
+    def missing_of_parked(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+        """Return the partitions that hold records behind the last one that was parked."""
+
+    def prove_parked(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where the copy is not exact. Digests by partition."""
+
+    def unpark(self, parking: str, to: str) -> None:
+        """Copy parked records back to an empty topic without the header.
+
+        What an earlier try copied is not copied again.
+        """
+
+    def prove_unparked(self, parking: str, to: str) -> Mapping[int, Digest]:
+        """Compare record by record; StepError where `to` holds others. Digests by partition."""

@@ -1,0 +1,89 @@
+"""What the scenarios share whose checkpoint is on a remote file system.
+
+There nothing is moved, linked or edited: the query is led to a new place, and the old one stays.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from headgate.model.calls import WatchControl
+from headgate.model.registry import Pipeline
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.steps import LeadQuery, StartElsewhere, StopPipeline
+from headgate.plan.world import World
+
+VARIABLE = "HEADGATE_CHECKPOINT"
+
+
+def new_place(world: World, pipeline: Pipeline) -> str:
+    """Return the first free numbered neighbour of the declared checkpoint: `PLACE.2`, ..."""
+    declared = (pipeline.declared or pipeline.checkpoint or "").rstrip("/")
+    names = (f"{declared}.{number}" for number in count(2))
+    return next(name for name in names if world.is_free(name))
+
+
+def lead_and_start(
+    stop: StopPipeline, found: Checkpoint, place: str, *, fresh: bool, made: bool
+) -> tuple[LeadQuery, StartElsewhere]:
+    """Return the steps that lead a stopped query to the place and start it there.
+
+    `made` says that a checkpoint was put there, `fresh` that the query shows itself by a batch.
+    """
+    lead = LeadQuery(
+        pipeline=stop.pipeline,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        place=place,
+        made=made,
+    )
+    start = StartElsewhere(
+        pipeline=stop.pipeline,
+        command=stop.start or "",
+        stop=stop.command,
+        has_status=stop.has_status,
+        checkpoint=place,
+        fresh=fresh,
+        fence=stop.fence,
+        unfence=stop.unfence,
+        old=found.location,
+    )
+    return lead, start
+
+
+def refusals(pipeline: Pipeline) -> list[str]:
+    """Refuse a start command that does not hand on where the checkpoint is."""
+    start, call = pipeline.commands.start, pipeline.commands.calls.get("start")
+    if start is None:
+        why = "has no start command"
+    elif isinstance(call, WatchControl):
+        why = "is started by its driver, which can't be told of another checkpoint"
+    elif VARIABLE not in (repr(call) if call is not None else start):
+        why = "has one without it"
+    else:
+        return []
+    return [
+        f"{pipeline.checkpoint} is on a remote file system, where a run leads the query to a new"
+        f" place: the start command has to hand on ${{{VARIABLE}}} as checkpointLocation, and"
+        f" {pipeline.name} {why}"
+    ]
+
+
+def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
+    """Say what else may start the query, and what stays."""
+    return [
+        f"whatever starts {pipeline.name} but its registered command (a schedule, an orchestrator,"
+        f" a person) has to use {place} from now on: at {found.location} it would go on as before"
+        " the run",
+        _stays(pipeline, found.location),
+    ]
+
+
+def _stays(pipeline: Pipeline, place: str) -> str:
+    """Say how long the old place costs room: what a run made goes with its snapshots."""
+    if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
+        return f"{place} stays as it is, for an undo: nothing removes it, and it costs room"
+    return (
+        f"{place} stays as it is, for an undo, until snapshots of this run are no longer kept"
+        " ([runs] keep_snapshots)"
+    )

@@ -1,0 +1,80 @@
+"""Repair of a consumer group that stands before a transaction which nobody ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from headgate.model.cluster import Topic
+from headgate.model.transactions import Transaction
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.steps.abort import AbortTransaction
+from headgate.plan.world import World
+
+_SHOWN = 5
+
+
+def build(asked: Asked, topics: Mapping[str, Topic], named: Sequence[str]) -> Plan:
+    """Return the plan that aborts the transactions that are named, all of which must be open.
+
+    The group goes on by itself; it need not stop.
+    """
+    found = {t.name: t for t in _of(asked.world, topics)}
+    if unknown := sorted(set(named) - found.keys()):
+        open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
+        return asked.refuse(
+            f"--abort-transaction: {', '.join(unknown)} is not open on a topic that"
+            f" {asked.pipeline.group} reads; open are: {open_}"
+        )
+    wanted = [found[name] for name in dict.fromkeys(named)]
+    facts = common.topic_facts(topics)
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=asked.pipeline.name,
+        steps=tuple(_step(t, facts) for t in wanted),
+        preconditions={"cluster_id": asked.world.cluster_id(), "topics": facts},
+        impact={"records": {}, "total": 0, "transactions": {t.name: t.state for t in wanted}},
+        risks=tuple(_risk(t) for t in wanted),
+        refusals=tuple(common.topic_refusals(set(facts), topics)),
+        options=dict(asked.options),
+        resources=(f"group:{asked.pipeline.group}", *(f"topic:{name}" for name in sorted(facts))),
+    )
+
+
+def blocking(asked: Asked, topics: Mapping[str, Topic]) -> str | None:
+    """Return a sentence about open transactions on the topics, None where there are none."""
+    if not asked.world.topics_in_transaction(topics):
+        return None
+    names = [f"{t.name} ({t.state})" for t in _of(asked.world, topics)]
+    if not names:
+        return None
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (
+        "readers of committed records wait for the end of"
+        f" {', '.join(names[:_SHOWN])}{more}: where its producer is gone for good, name it with"
+        " --abort-transaction"
+    )
+
+
+def _of(world: World, topics: Mapping[str, Topic]) -> Iterable[Transaction]:
+    parts = [(t.name, p.number) for t in topics.values() for p in t.partitions]
+    return [t for t in world.open_transactions(parts) if t.topics & topics.keys()]
+
+
+def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTransaction:
+    assert found.producer is not None and found.epoch is not None
+    return AbortTransaction(
+        transaction=found.name,
+        producer=found.producer,
+        epoch=found.epoch,
+        topics={name: dict(f) for name, f in facts.items()},
+    )
+
+
+def _risk(found: Transaction) -> str:
+    return (
+        f"what {found.name} wrote to {', '.join(sorted(found.topics))} is never read as committed,"
+        " and offsets that it committed are lost with it; its producer, where it lives, is fenced"
+        " and fails"
+    )

@@ -1,0 +1,245 @@
+"""Why inputs of a Kafka Streams application can't get more partitions, and what it risks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from headgate.landscape.ownership import group_internals, named_by_topology
+from headgate.model.cluster import Group, GroupType
+from headgate.model.streams import StreamsApplication
+from headgate.model.version import Engine
+from headgate.plan.internal_topics import Claim
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common, reset_streams_checks
+from headgate.plan.scenarios import streams_options as ask
+from headgate.plan.scenarios.reset_streams import Seen
+from headgate.plan.streams_reach import Reach
+from headgate.plan.words import named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """The inputs that are to have `to` partitions.
+
+    `now` has how many each of them has that exists, `strangers` are those named that it does not
+    read. `internal` has how many the internal topics have that are there.
+    """
+
+    to: int
+    facts: StreamsApplication
+    reach: Reach
+    now: Mapping[str, int]
+    strangers: tuple[str, ...] = ()
+    internal: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def raised(self) -> dict[str, int]:
+        """Those that have fewer, with how many they have."""
+        return {name: count for name, count in self.now.items() if count < self.to}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing has another number."""
+        anew = self.reach.sized and set(self.internal.values()) != {self.to}
+        return not self.raised and not anew
+
+
+def unknown(asked: Asked) -> str | None:
+    """Return why it is not known what lies behind the inputs; None where it is described."""
+    facts = asked.version.streams if asked.version else None
+    if facts is None or not facts.described:
+        return (
+            f"what {asked.pipeline.name} keeps, and by which keys, is not known: capture a version"
+            " with its topology (headgate capture), which tells whether its inputs may get more"
+            " partitions"
+        )
+    if facts.application_id not in (None, asked.pipeline.group):
+        return (
+            f"the stored version of {asked.pipeline.name} is of {facts.application_id}, not of"
+            f" {asked.pipeline.group}: capture one of it"
+        )
+    return None
+
+
+def refusals(seen: Seen, growth: Growth) -> tuple[str, ...]:
+    """Return why the plan may not be applied, each reason once; the broker is asked last."""
+    found = [*reset_streams_checks.refusals(seen), *_of_topics(seen, growth)]
+    found += [*_of_keys(seen, growth), *_of_answers(seen, growth)]
+    if growth.reach.sized:
+        found += _of_internals(seen, growth)
+    if not found:
+        wanted = dict.fromkeys(growth.raised, growth.to)
+        found += seen.asked.world.unraisable(wanted).values() if wanted else ()
+    return tuple(dict.fromkeys(found))
+
+
+def _of_topics(seen: Seen, growth: Growth) -> Iterator[str]:
+    for topic in growth.strangers:
+        loop = topic in seen.intermediate
+        why = "writes it itself" if loop else f"reads {named(seen.inputs) or 'no topic'}"
+        yield f"{topic} is no input of {seen.application}, which {why}"
+    for topic, count in sorted(growth.now.items()):
+        if count > growth.to:
+            yield f"{topic} has {count} partitions, and Kafka takes none away: {growth.to} can't be"
+    if growth.now and growth.is_done:
+        behind = " and so have the internal topics" if growth.reach.sized else " and no state"
+        yield f"{named(growth.now)} has {growth.to} partitions already,{behind}: nothing to do"
+
+
+def _of_keys(seen: Seen, growth: Growth) -> Iterator[str]:
+    """Refuse what would go wrong without a word: one key's state in two places."""
+    kept = {t for s in seen.group.subtopologies or () for t in group_internals(s)}
+    if other := _not_described(kept, seen, growth):
+        yield (
+            f"the broker keeps {named(other)} in the topology of {seen.application}, and the stored"
+            " version has none of that: capture the version that runs"
+        )
+    for topic in growth.reach.unknown:
+        yield (
+            f"what {seen.application} does with {topic} is not known: the stored version has no"
+            " source of it. Capture the one that runs, or leave it out with --input-topics"
+        )
+    for topic, stores in growth.reach.stores.items():
+        if topic in growth.now and not _always_had(topic, stores, growth):
+            yield (
+                f"{seen.application} keeps {named(stores)} by the keys of {topic} as they lie in"
+                f" its partitions: of a key whose records come to another one of {growth.to}, two"
+                " tasks would each hold a part, and results would be wrong without an error. Make"
+                f" a new topic with {growth.to} partitions, copy the records into it by key, and"
+                f" let its producers and a new version of {seen.application} use that one"
+            )
+
+
+def _not_described(topics: set[str], seen: Seen, growth: Growth) -> set[str]:
+    """Return the internal topics that the stored version does not name."""
+    return topics - {topic for topic, _ in named_by_topology(growth.facts, seen.application)}
+
+
+def _always_had(topic: str, stores: tuple[str, ...], growth: Growth) -> bool:
+    """Return whether changelogs show that it worked with as many partitions already."""
+    prefix = "" if growth.facts.application_id else "-"
+    found = [s.changelog for s in growth.facts.stores if s.name in stores]
+    ends = tuple(f"{prefix}{name}" for name in found if name)
+    counts = [c for n, c in growth.internal.items() if ends and n.endswith(ends)]
+    return growth.now[topic] == growth.to and bool(counts) and set(counts) == {growth.to}
+
+
+def _of_internals(seen: Seen, growth: Growth) -> Iterator[str]:
+    own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
+    if left := sorted(own - set(seen.deleted)):
+        yield (
+            f"{named(left)} would stay as it is, and {seen.application} refuses to start on another"
+            " number of partitions than its inputs call for: name it with --internal-topics, too"
+        )
+
+
+def _of_answers(seen: Seen, growth: Growth) -> Iterator[str]:
+    """Refuse answers that say what becomes of things which nothing happens to."""
+    if growth.reach.sized:
+        return
+    options = (ask.INTERMEDIATE_TOPICS, ask.INTERNAL_TOPICS, ask.CLEARED)
+    for name in (*(o.name for o in options), "outputs"):
+        if name in seen.asked.options:
+            yield (
+                f"--{name}: {seen.application} keeps nothing behind {named(growth.now)}, so nothing"
+                " is read again, deleted or cleared"
+            )
+
+
+def risks(seen: Seen, growth: Growth) -> tuple[str, ...]:
+    """Return what it risks, each once."""
+    if growth.reach.sized:
+        found = [*reset_streams_checks.risks(seen), *_state_risks(seen, growth)]
+    else:
+        found = common.group_risks(seen.group)
+    found += [*_version_risks(seen, growth), *_reader_risks(seen, growth)]
+    found += _order_risks(seen, growth)
+    return tuple(dict.fromkeys([*found, *_loss_risks(growth)]))
+
+
+def _state_risks(seen: Seen, growth: Growth) -> Iterator[str]:
+    yield (
+        f"the state of {seen.application} can't be carried over to other partitions: it is deleted"
+        " and made anew from what its inputs still hold"
+    )
+    if growth.raised and any(r.partitions is None for r in growth.facts.repartitions):
+        yield (
+            "a repartition topic whose number of partitions is fixed in the code keeps it, and so"
+            " does the number of tasks behind it"
+        )
+
+
+def _version_risks(seen: Seen, growth: Growth) -> Iterator[str]:
+    own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
+    if other := _not_described(own, seen, growth):
+        yield (
+            f"{named(other)} is {seen.application}'s, and its stored version has none of that:"
+            " where that is not the version that runs, what is said here of its state is wrong"
+        )
+
+
+def _order_risks(seen: Seen, growth: Growth) -> Iterator[str]:
+    names = named(growth.now)
+    yield (
+        f"records of one key in {names} are in order only within those from before it had"
+        f" {growth.to} partitions, and within those since: different tasks read the two, now and"
+        " whenever it is read from its beginning"
+    )
+    if growth.reach.sized:
+        yield (
+            "counts and sums come out the same in any order; the last value of a key, sessions and"
+            " windows that close may not: where they matter, let nothing write to"
+            f" {names} until {seen.application} has caught up"
+        )
+
+
+def _reader_risks(seen: Seen, growth: Growth) -> Iterator[str]:
+    for topic in sorted(growth.raised):
+        groups = {g.id: g for g in seen.groups.values() if _reads(g, topic)}
+        groups.pop(seen.application, None)
+        streams = {i for i, g in groups.items() if g.type is GroupType.STREAMS}
+        streams |= groups.keys() & _registered(seen.asked)
+        others = groups.keys() - streams | _versions(seen.asked, topic)
+        if streams:
+            yield (
+                f"{topic} is read by {named(streams)}, too: a Kafka Streams application with state"
+                " behind it ends as soon as it sees the new partitions, and has to be rescaled, too"
+            )
+        if others:
+            yield (
+                f"{topic} is read by {named(others)}, too: its keys move for them as well, and"
+                " added partitions begin where each is configured to"
+            )
+
+
+def _reads(group: Group, topic: str) -> bool:
+    return any(o.topic == topic and o.offset is not None for o in group.offsets)
+
+
+def _registered(asked: Asked) -> set[str]:
+    """Return the application ids that are registered."""
+    found = (p.group for p in asked.world.pipelines() if p.engine is Engine.KAFKA_STREAMS)
+    return {group for group in found if group}
+
+
+def _versions(asked: Asked, topic: str) -> set[str]:
+    """Return the other pipelines whose stored version reads a topic; a query shows in no group."""
+    return {
+        name
+        for name, version in asked.others.items()
+        if any(topic in source.topics for source in version.sources or ())
+    }
+
+
+def _loss_risks(growth: Growth) -> Iterator[str]:
+    if growth.raised:
+        yield (
+            f"can't be undone: {named(growth.raised)} keeps {growth.to} partitions, Kafka takes"
+            " none away; from then on an undo of the run is refused"
+        )
+    if growth.reach.sized and growth.internal:
+        yield (
+            "can't be undone: the internal topics had fewer partitions than the inputs call for,"
+            " and with them the application would refuse to start"
+        )

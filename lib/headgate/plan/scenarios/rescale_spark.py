@@ -1,0 +1,138 @@
+"""Rescale a Spark query: another number of partitions for its state."""
+
+from __future__ import annotations
+
+from headgate.model.version import OperatorKind, StatefulOperator, Version
+from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
+from headgate.plan.position import QueryPosition
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.begin_query import found_query
+from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.steps.state import PARTITIONS, RESCALED
+from headgate.plan.words import named
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_FIRST = (4, 2)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: stop, copy, let Spark spread the copy's state, put it in place, start."""
+    found = found_query(asked)
+    if isinstance(found, Plan):
+        return found
+    checkpoint, position = found
+    wanted = asked.options["partitions"]
+    pipeline = asked.pipeline
+    what = {
+        "pipeline": pipeline.name,
+        "checkpoint": checkpoint.location,
+        "query_id": checkpoint.query_id,
+    }
+    now = position.pinned.get(PARTITIONS)
+    stopped = asked.world.status(pipeline.name) is Status.STOPPED
+    stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
+    was = int(now) if now and now.isdigit() else None
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=(
+            stop,
+            common.snapshot_step(asked.world, **what),
+            RescaleCopy(**what, partitions=wanted, was_partitions=was),
+            PlaceCheckpoint(**what, word=RESCALED),
+            start_or_ask(stop),
+        ),
+        preconditions={
+            "checkpoint": {"location": checkpoint.location, "query_id": checkpoint.query_id},
+            "partitions": now,
+            "provider": _provider(position),
+            "commands": common.command_facts(pipeline),
+        },
+        risks=tuple(_risks(asked.version)),
+        refusals=(
+            *common.must_be_stopped(pipeline, asked.world),
+            *common.shared_checkpoint(pipeline, asked.world),
+            *_refusals(checkpoint, position, asked.version, wanted, stopped=stopped),
+        ),
+        options=dict(asked.options),
+        resources=(f"checkpoint:{checkpoint.location}",),
+    )
+
+
+def _refusals(
+    found: Checkpoint,
+    position: QueryPosition,
+    version: Version | None,
+    wanted: int,
+    *,
+    stopped: bool,
+) -> list[str]:
+    refusals = []
+    if not position.operators:
+        refusals.append(
+            "the query has no state: a stateless one takes spark.sql.shuffle.partitions anew at"
+            " each start"
+        )
+    elif "RocksDB" not in _provider(position):
+        refusals.append(
+            f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
+            " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER): begin"
+            " with other settings by from-scratch, from-point or carry-over"
+        )
+    if position.pinned.get(PARTITIONS) == str(wanted):
+        refusals.append(f"the state lies in {wanted} partitions already")
+    if version and (known := _number(version.engine_version)) and known < _FIRST:
+        refusals.append(
+            f"the query runs on Spark {version.engine_version}: what Spark 4.2 has written it may"
+            " not read, and earlier ones can't spread state anew"
+        )
+    if position.batch is None:
+        refusals.append("no batch was committed yet: there is no state to spread")
+    if position.begun is not None and stopped:
+        refusals.append(
+            f"batch {position.begun} was begun and not committed: let the query finish it, or take"
+            " it back with repair"
+        )
+    if found.fixed:
+        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
+    return refusals
+
+
+def _provider(position: QueryPosition) -> str:
+    return position.pinned.get(_PROVIDER, "a provider that the log does not name")
+
+
+def _number(version: str | None) -> tuple[int, ...] | None:
+    parts = (version or "").split(".")[:2]
+    return tuple(map(int, parts)) if len(parts) == 2 and all(p.isdigit() for p in parts) else None
+
+
+def _risks(version: Version | None) -> list[str]:
+    risks = [
+        "a stop that leaves a batch begun and not committed refuses the run, and all is put back:"
+        " stop the query between two batches",
+        "Spark calls its state repartition experimental; its rows are compared one by one here",
+        "a batch without input is added: a sink that counts batches sees none of that number",
+    ]
+    if untried := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
+        names = named(o.name or o.kind.value for o in untried)
+        risks.append(
+            f"timers of {names}: that those of event time fire once in transformWithState was"
+            " measured (Spark 4.2); those of processing time, and timeouts of groups, were not"
+        )
+    if version is None or version.engine_version is None:
+        risks.append(
+            "which Spark the query runs on is not known: only 4.2 and newer is sure to read what"
+            " Spark 4.2 writes"
+        )
+    return risks
+
+
+def _has_timers(operator: StatefulOperator) -> bool:
+    if operator.kind is OperatorKind.MAP_GROUPS:
+        return str(operator.extra.get("timeout")) != "NoTimeout"
+    return operator.kind is OperatorKind.TRANSFORM_WITH_STATE

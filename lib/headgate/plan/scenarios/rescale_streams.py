@@ -1,0 +1,161 @@
+"""Rescale a Kafka Streams application: its inputs get more partitions, its state is made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from headgate.model.cluster import Partition, Topic
+from headgate.model.streams import StreamsApplication
+from headgate.plan.plan import Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios import streams_options as ask
+from headgate.plan.scenarios.move_group import preview
+from headgate.plan.scenarios.outputs import with_outputs
+from headgate.plan.scenarios.rescale_checks import Growth, refusals, risks, unknown
+from headgate.plan.scenarios.reset_streams import (
+    Seen,
+    StreamsWish,
+    build_plan_of,
+    look,
+    with_targets,
+)
+from headgate.plan.step import Step
+from headgate.plan.steps import (
+    AskPerson,
+    ProvePartitions,
+    RaisePartitions,
+    RecordOffsets,
+    RecordTopics,
+    ResetOffsets,
+    StartPipeline,
+)
+from headgate.plan.steps.moves import chosen
+from headgate.plan.streams_reach import reach
+from headgate.plan.target import Place, Target, find
+
+_BEGINNING = Target(place=Place.BEGINNING)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: stop, record, raise, read all again where there is state, start, prove.
+
+    Without state only the partitions that are added get an offset: the application would begin at
+    its `auto.offset.reset` there, and skip what came before it starts where that is `latest`.
+    """
+    facts = asked.version.streams if asked.version else None
+    if (why := unknown(asked)) or facts is None:
+        return asked.refuse(why or "")
+    seen = look(asked, _wish(asked))
+    growth = _growth(seen, facts)
+    if not growth.reach.sized:
+        stays = replace(seen.wish, target=None, internal=None, keep_internal=True)
+        seen = replace(seen, wish=stays, intermediate=())
+    seen = replace(seen, known=_grown(seen.known, growth))
+    seen = replace(seen, found=with_targets(seen))
+    plan = build_plan_of(seen, refusals=refusals(seen, growth), risks=risks(seen, growth))
+    topics = (*plan.resources, *(f"topic:{name}" for name in sorted(growth.raised)))
+    plan = replace(
+        plan,
+        steps=_with_raise(plan.steps, seen, growth),
+        preconditions={**plan.preconditions, "partitions": dict(growth.now)},
+        resources=tuple(dict.fromkeys(topics)),
+    )
+    if growth.reach.sized and "outputs" in asked.options:
+        plan = with_outputs(asked, plan)
+    return replace(plan, steps=_with_proof(plan.steps, seen, growth))
+
+
+def _wish(asked: Asked) -> StreamsWish:
+    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
+    return StreamsWish(
+        target=_BEGINNING,
+        intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
+        internal=internal or None,
+        instances=ask.names(asked.options, ask.CLEARED),
+        rescales=True,
+    )
+
+
+def _growth(seen: Seen, facts: StreamsApplication) -> Growth:
+    named = ask.names(seen.asked.options, ask.INPUT_TOPICS)
+    topics = [t for t in named or seen.inputs if t in seen.inputs]
+    there = seen.asked.world.shapes([t for t in seen.internals if t in seen.topics])
+    return Growth(
+        to=seen.asked.options["partitions"],
+        facts=facts,
+        reach=reach(facts, topics),
+        now={t: len(seen.known[t].partitions) for t in topics if t in seen.known},
+        strangers=tuple(sorted(set(named) - set(topics))),
+        internal={name: shape.partitions for name, shape in there.items()},
+    )
+
+
+def _grown(known: Mapping[str, Topic], growth: Growth) -> dict[str, Topic]:
+    """Return the topics as they are once they are raised: what is added is empty."""
+    return {
+        name: replace(
+            topic,
+            partitions=(
+                *topic.partitions,
+                *(
+                    Partition(number=number, begin=0, end=0)
+                    for number in range(len(topic.partitions), growth.to)
+                ),
+            ),
+        )
+        if name in growth.raised
+        else topic
+        for name, topic in known.items()
+    }
+
+
+def _with_raise(steps: tuple[Step, ...], seen: Seen, growth: Growth) -> tuple[Step, ...]:
+    """Put it behind what is recorded: before it all can be taken back, and after it nothing."""
+    at = next(i for i, s in enumerate(steps) if isinstance(s, RecordOffsets)) + 1
+    return (*steps[:at], *_raise(seen, growth), *steps[at:])
+
+
+def _raise(seen: Seen, growth: Growth) -> list[Step]:
+    if not growth.raised:
+        return []
+    who: dict[str, Any] = {
+        "group": seen.group.id,
+        "group_type": seen.group.type.value,
+        "pipeline": seen.asked.pipeline.name,
+    }
+    topics = {n: {"id": seen.known[n].id, "partitions": growth.raised[n]} for n in growth.raised}
+    recorded = tuple(sorted({*growth.raised, *growth.internal}))
+    steps: list[Step] = [
+        RecordTopics(application=seen.application, topics=recorded),
+        RaisePartitions(topics=topics, to=growth.to, **who),
+    ]
+    return steps if growth.reach.sized else [*steps, _begin_added(seen, growth, who)]
+
+
+def _begin_added(seen: Seen, growth: Growth, who: dict[str, Any]) -> ResetOffsets:
+    topics = common.topic_facts({name: seen.known[name] for name in growth.raised})
+    only = {name: list(range(count, growth.to)) for name, count in growth.raised.items()}
+    parts = chosen(topics, only)
+    found = find(_BEGINNING, seen.asked.world, seen.known, parts, seen.positions)
+    return ResetOffsets(
+        target=_BEGINNING,
+        topics=topics,
+        only=only,
+        offsets=tuple(preview(parts, seen.positions, found)),
+        **who,
+    )
+
+
+def _with_proof(steps: tuple[Step, ...], seen: Seen, growth: Growth) -> tuple[Step, ...]:
+    """Add the proof where the run itself waits for a start."""
+    last = steps[-1]
+    if not (isinstance(last, StartPipeline) or (isinstance(last, AskPerson) and last.waits)):
+        return steps
+    anew = {n: growth.internal[n] for n in seen.deleted if n in growth.internal}
+    proof = ProvePartitions(
+        pipeline=seen.asked.pipeline.name, group=seen.group.id, topics=anew, to=growth.to
+    )
+    return (*steps, proof)

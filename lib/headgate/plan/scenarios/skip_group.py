@@ -1,0 +1,104 @@
+"""Skip for a consumer group and a Kafka Streams application: commit the offset behind the range."""
+
+from __future__ import annotations
+
+from headgate.model.cluster import GroupType
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.ports.parking import Span
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.skip_span import outside_log, read_span
+from headgate.plan.step import Step, active_reason
+from headgate.plan.steps import ParkRecords, RecordOffsets, StepOver
+from headgate.plan.steps.moves import commits_of
+from headgate.plan.steps.process import start_or_ask
+from headgate.plan.steps.skip import outside
+from headgate.plan.steps.topics import topic_shapes
+
+_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: stop, record, park the range, step over it, start."""
+    span = read_span(asked.options["records"])
+    pipeline, world = asked.pipeline, asked.world
+    group = world.group(str(pipeline.group))
+    topics = world.topics([span.topic])
+    at = commits_of(group).get((span.topic, span.partition))
+    position = at.offset if at else None
+    refusals = [
+        *common.topic_refusals({span.topic}, topics),
+        *outside_log(span, topics.get(span.topic)),
+    ]
+    if group.type not in _TYPES or (group.state == "dead" and not group.offsets):
+        refusals.append(f"there is no group {group.id} of consumers")
+    elif not group.is_inactive and pipeline.commands.stop is None:
+        refusals.append(active_reason(world, group.id))
+    if not refusals and (reason := outside(position, span.begin, span.end)):
+        refusals.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
+    if span.topic not in topics or not topics[span.topic].id:
+        return asked.refuse(*refusals)
+    over = StepOver(
+        group=group.id,
+        group_type=group.type.value,
+        topics=common.topic_facts(topics),
+        partition=span.partition,
+        first=span.begin,
+        next=span.end,
+        pipeline=pipeline.name,
+        offsets=(
+            {
+                "topic": span.topic,
+                "partition": span.partition,
+                "from": position,
+                "to": span.end,
+            },
+        ),
+    )
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(asked, span, over),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "group": {"id": group.id, "type": group.type.value},
+            "topics": common.topic_facts(topics),
+            "commands": common.command_facts(pipeline),
+        },
+        impact={
+            "records": {span.topic: 0},
+            "total": 0,
+            "skipped": {span.topic: max(span.end - max(position or 0, span.begin), 0)},
+        },
+        risks=(*_risks(asked, span), *common.group_risks(group)),
+        refusals=tuple(refusals),
+        options=dict(asked.options),
+        resources=(f"group:{group.id}",),
+    )
+
+
+def _steps(asked: Asked, span: Span, over: StepOver) -> tuple[Step, ...]:
+    pipeline = asked.pipeline
+    stop = common.stop_step(pipeline)
+    shapes = topic_shapes(asked.world.shapes([span.topic]))
+    park = ParkRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
+    steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), park, over)
+    has_commands = stop.command is not None or stop.start is not None
+    return (*steps, start_or_ask(stop)) if has_commands else steps
+
+
+def _risks(asked: Asked, span: Span) -> tuple[str, ...]:
+    risks = [
+        f"{asked.pipeline.name} never reads {span.begin} to {span.end - 1} of"
+        f" {span.topic}[{span.partition}]: its results lack what they would have added",
+        "the records stay where they are, so other readers meet them, too; their copy in a parking"
+        " topic (headgate-parked-RUN-...) stays until you delete it, also after an undo",
+        "an undo puts the group back in front of them: what it has read since comes again",
+    ]
+    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
+        risks.append(
+            "state that the application had made of a part of the range before it failed stays,"
+            " unless it processes exactly once"
+        )
+    return tuple(risks)

@@ -1,0 +1,93 @@
+"""What a query's sink does where a batch comes again with fewer records, and after an undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.errors import RefusedError
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios.rewind_sink import (
+    NO_FOLDER,
+    sink_kind,
+    sink_place,
+    unknown_sink,
+    without_log,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipSink:
+    """What is to be said of the sink; `target` is the folder of a file sink."""
+
+    target: str | None = None
+    risks: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+
+
+def look_at_sink(asked: Asked, done: int, part: int | None) -> SkipSink:
+    """Return it for a query whose last batch is `done`, and that does `part` up to the record."""
+    where = sink_place(asked)
+    match sink_kind(asked):
+        case "":
+            return SkipSink(refusals=(unknown_sink(asked),))
+        case "file":
+            return _files(asked, done, where)
+        case "delta":
+            return SkipSink(
+                risks=(
+                    "the Delta table remembers the number of the last batch: after an undo it drops"
+                    " those that it has without a word, so put the table back to its version of"
+                    " before the run first",
+                )
+            )
+        case "foreach":
+            return SkipSink(risks=(_again(asked, part),) if part is not None else ())
+        case _:
+            return SkipSink(risks=(_doubled(asked, part, where),) if part is not None else ())
+
+
+def _files(asked: Asked, done: int, where: str | None) -> SkipSink:
+    if where is None:
+        return SkipSink(refusals=(NO_FOLDER,))
+    try:
+        found = asked.world.sink_log(where, done)
+    except RefusedError:
+        return SkipSink(
+            refusals=(
+                f"the file sink writes to {where} on a remote file system, where its log can't be"
+                " cut in one step: after an undo it would drop the output of batches that it has",
+            )
+        )
+    if found is None:
+        return SkipSink(refusals=(without_log(where),))
+    if found.later:
+        return SkipSink(
+            refusals=(
+                f"{where} has batch {found.later[0]} already, which the checkpoint has not: its"
+                " record is not what fails the query, and `headgate plan repair` gets over it",
+            )
+        )
+    return SkipSink(
+        target=found.target,
+        risks=(
+            f"an undo puts aside what {where} got since: whoever has read it by then gets it again",
+        ),
+        resources=(f"folder:{found.target}",),
+    )
+
+
+def _again(asked: Asked, part: int | None) -> str:
+    return (
+        f"the function of {asked.pipeline.name} gets batch {part} once more, up to the record: what"
+        " it did in the tries that failed it does again, unless it overwrites by key; if it skips"
+        " numbers that it has seen, rows are lost"
+    )
+
+
+def _doubled(asked: Asked, part: int | None, where: str | None) -> str:
+    to = f" to {where}" if where else ""
+    return (
+        f"what the tries of batch {part} that failed wrote{to} stays there, and is written again,"
+        " as with any batch that Spark does over"
+    )

@@ -1,0 +1,276 @@
+"""Skip for a Spark query: its batch ends in front of the record, the next one begins behind it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from headgate.errors import RefusedError
+from headgate.plan.checkpoint_files import CheckpointFiles
+from headgate.plan.offset_cut import end_in, readers_of, unreadable_sources, with_end
+from headgate.plan.plan import Plan
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import Status
+from headgate.plan.ports.parking import Span
+from headgate.plan.scenario import Asked
+from headgate.plan.scenarios import common
+from headgate.plan.scenarios.skip_sink import SkipSink, look_at_sink
+from headgate.plan.scenarios.skip_span import outside_log, read_span
+from headgate.plan.step import Step
+from headgate.plan.steps import CutCopy, FinishBatch, ParkRecords, PutCut
+from headgate.plan.steps.cut import entry_edit
+from headgate.plan.steps.process import StopPipeline, start_or_ask
+from headgate.plan.steps.skip import outside
+from headgate.plan.steps.topics import topic_shapes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """Where the query is: `done` is its last batch, `begun` the one after it, where it is logged.
+
+    `at` is where the partition is after `done`, `to` where it is after `begun`. `texts` are both
+    entries of the offset log, by batch.
+    """
+
+    span: Span
+    done: int
+    begun: int | None
+    at: int
+    to: int | None
+    texts: dict[int, str]
+
+    @property
+    def part(self) -> int | None:
+        """The batch that must be done up to the range first, None where it begins in the range."""
+        return self.begun if self.at < self.span.begin else None
+
+    def entry(self, batch: int, end: int) -> str:
+        """Return an entry of the offset log with another end of the partition."""
+        return with_end(self.texts[batch], self.span.topic, self.span.partition, end)
+
+
+def build(asked: Asked) -> Plan:
+    """Return the plan: stop, park the range, do what is in front of it, step over it, start."""
+    pipeline, world = asked.pipeline, asked.world
+    span = read_span(asked.options["records"])
+    if not pipeline.checkpoint:
+        return asked.refuse("headgate.toml names no `checkpoint` of it")
+    at = world.checkpoint(pipeline.checkpoint)
+    files = world.checkpoint_files(pipeline.checkpoint)
+    if at is None or files is None:
+        return asked.refuse(f"there is no checkpoint at {pipeline.checkpoint}")
+    if not world.has_cluster():
+        return asked.refuse("no Kafka cluster is configured: the records could not be parked")
+    topics = world.topics([span.topic])
+    missing = [
+        *common.topic_refusals({span.topic}, topics),
+        *outside_log(span, topics.get(span.topic)),
+    ]
+    if missing:
+        return asked.refuse(*missing)
+    try:
+        cut = _cut(span, files)
+    except RefusedError as error:
+        return asked.refuse(str(error))
+    sink = look_at_sink(asked, cut.done, cut.part)
+    return Plan(
+        scenario=asked.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(asked, at, cut, files.digest, sink),
+        preconditions={
+            "cluster_id": world.cluster_id(),
+            "topics": common.topic_facts(topics),
+            "checkpoint": {
+                "location": at.location,
+                "query_id": at.query_id,
+                "logs": files.digest,
+            },
+            "commands": common.command_facts(pipeline),
+        },
+        impact={
+            "records": {span.topic: 0},
+            "total": 0,
+            "skipped": {span.topic: max(span.end - max(cut.at, span.begin), 0)},
+            "snapshot": asdict(world.snapshot_size(at.location)),
+        },
+        risks=(*_risks(asked, cut), *sink.risks),
+        refusals=(*_refusals(asked, at, cut), *sink.refusals),
+        options=dict(asked.options),
+        resources=(f"checkpoint:{at.location}", *sink.resources),
+    )
+
+
+def _cut(span: Span, files: CheckpointFiles) -> _Cut:
+    """Read where the query is; RefusedError where the range can't be stepped over from there."""
+    done, newest = files.last_commit, max(files.logged, default=None)
+    if done is None or newest is None:
+        raise RefusedError(
+            "its first batch is not done: it has no state yet, and from-point begins a new"
+            " checkpoint behind the record"
+        )
+    if newest not in (done, done + 1):
+        raise RefusedError(f"its logs end at {newest} and {done}: `headgate plan repair` first")
+    ends = {batch: _end(span, files, batch) for batch in range(done, newest + 1)}
+    texts = {batch: files.files[f"offsets/{batch}"].decode() for batch in ends}
+    cut = _Cut(
+        span=span,
+        done=done,
+        begun=newest if newest > done else None,
+        at=ends[done],
+        to=ends.get(done + 1),
+        texts=texts,
+    )
+    if reason := _reason(cut):
+        raise RefusedError(f"{span.topic}[{span.partition}]: {reason}")
+    return cut
+
+
+def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
+    log = files.offsets(batch)
+    if log is None:
+        raise RefusedError(f"offsets/{batch} can't be read: `headgate plan repair` first")
+    if others := unreadable_sources(log):
+        raise RefusedError(
+            f"{others} of its sources are not Kafka, or write their offsets in a form that is not"
+            " known: where they are in the batch can't be kept"
+        )
+    where = f"{span.topic}[{span.partition}]"
+    if (readers := readers_of(log, span.topic, span.partition)) > 1:
+        raise RefusedError(f"{readers} of its sources read {where}: one of them can't be told")
+    end = end_in(log, span.topic, span.partition)
+    if end is None:
+        raise RefusedError(
+            f"batch {batch} has not read {where}: it is not known to have come to it"
+        )
+    return end
+
+
+def _reason(cut: _Cut) -> str | None:
+    """Say why the query can't step over the range from where it is."""
+    span = cut.span
+    if cut.to is not None and cut.at < span.begin:
+        if span.begin < cut.to:
+            return None
+        return (
+            f"batch {cut.begun}, which is begun, ends at {cut.to}, in front of the range: let the"
+            " query come to the range, or begin the range there"
+        )
+    return outside(cut.at, span.begin, span.end)
+
+
+def _steps(asked: Asked, at: Checkpoint, cut: _Cut, logs: str, sink: SkipSink) -> tuple[Step, ...]:
+    pipeline = asked.pipeline
+    stop = common.stop_step(pipeline, checkpoint=at.location)
+    shapes = topic_shapes(asked.world.shapes([cut.span.topic]))
+    park = ParkRecords(topics=shapes, only=(cut.span,), pipeline=pipeline.name)
+    what: dict[str, Any] = {
+        "pipeline": pipeline.name,
+        "checkpoint": at.location,
+        "query_id": at.query_id,
+    }
+    put = PutCut(**what, batch=cut.done, sink=sink.target)
+    if cut.part is None:
+        return (stop, park, _behind(what, cut, cut.done, logs), put, start_or_ask(stop))
+    first = CutCopy(
+        **what,
+        **_place(cut),
+        batch=cut.done,
+        entry=cut.part,
+        end=cut.span.begin,
+        edit=entry_edit(cut.part, cut.entry(cut.part, cut.span.begin)),
+        logs=logs,
+    )
+    finish = _finish(what, cut.part, stop)
+    behind = _behind(what, cut, cut.part, None)
+    again = PutCut(**what, **_place(cut), end=cut.span.end, batch=cut.part, first=False)
+    return (stop, park, first, put, *finish, behind, again, start_or_ask(stop))
+
+
+def _place(cut: _Cut) -> dict[str, Any]:
+    return {"topic": cut.span.topic, "partition": cut.span.partition}
+
+
+def _behind(what: dict[str, Any], cut: _Cut, batch: int, logs: str | None) -> CutCopy:
+    """Return the step after which the query begins behind the range."""
+    edit = entry_edit(batch, cut.entry(batch, cut.span.end))
+    end = cut.span.end
+    return CutCopy(**what, **_place(cut), batch=batch, entry=batch, end=end, edit=edit, logs=logs)
+
+
+def _finish(what: dict[str, Any], batch: int, stop: StopPipeline) -> tuple[FinishBatch, ...]:
+    if stop.start is None or stop.command is None:
+        return ()
+    step = FinishBatch(
+        **what,
+        batch=batch,
+        start=stop.start,
+        stop=stop.command,
+        fence=stop.fence,
+        unfence=stop.unfence,
+    )
+    return (step,)
+
+
+def _refusals(asked: Asked, at: Checkpoint, cut: _Cut) -> list[str]:
+    pipeline, world = asked.pipeline, asked.world
+    refusals = common.must_be_stopped(pipeline, world)
+    if at.fixed:
+        refusals.append(f"{at.location} can't be replaced: {at.fixed}")
+    missing = world.rewind(at.location, cut.done).missing
+    refusals += [f"batch {cut.done} can't be gone back to: {m}" for m in missing]
+    if cut.part is None:
+        return refusals
+    commands = pipeline.commands
+    absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
+    if absent:
+        refusals.append(
+            f"batch {cut.part} has {cut.span.begin - cut.at} record(s) in front of the range, which"
+            f" {pipeline.name} must do first, and it has no {' and no '.join(absent)} command"
+        )
+    if commands.status is not None and world.status(pipeline.name) is Status.PAUSED:
+        refusals.append(f"{pipeline.name} is paused: resume or stop it first")
+    return refusals
+
+
+def _risks(asked: Asked, cut: _Cut) -> list[str]:
+    span, name = cut.span, asked.pipeline.name
+    where = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
+    risks = [
+        f"{name} never reads {where}: its results lack what they would have added",
+        "the records stay where they are, so other readers meet them, too; their copy in a parking"
+        " topic (headgate-parked-RUN-...) stays until you delete it, also after an undo",
+        "an undo puts the checkpoint back, in front of them: what the query has written since stays"
+        " in its sink and comes again",
+    ]
+    if cut.begun is not None:
+        risks.append(
+            f"batch {cut.begun} is cut in other places than it was: where the query drops late"
+            " records by a watermark, one of them may be late now that was not, or the other way"
+            " round, as with any two runs"
+        )
+    if cut.part is not None:
+        risks.append(
+            f"once batch {cut.part} is done up to {span.begin}, the query tries the next one until"
+            " it is stopped: where the record does not fail it after all, it reads it as any"
+            " other, nothing is stepped over, and the run says so"
+        )
+    return [_proof(asked, cut), *risks]
+
+
+def _proof(asked: Asked, cut: _Cut) -> str:
+    """Say what shows that the query fails on the record, or that nothing does."""
+    name, told = asked.pipeline.name, asked.world.told(asked.pipeline.name)
+    if told.error:
+        return (
+            f"the last run of {name} ended with `{told.error}`, as its watch told: whether that is"
+            " about this record you have to know"
+        )
+    if cut.begun is None:
+        return (
+            f"nothing shows that {name} fails on the record: it has begun no batch with it, and no"
+            " watch told of an error"
+        )
+    return (
+        f"batch {cut.begun}, which holds the record, was begun and is not done; that {name} fails"
+        " on this record is not shown: no watch told of an error"
+    )

@@ -1,0 +1,85 @@
+"""Abort a transaction that nobody ends, so that committed records behind it can be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.model.transactions import Transaction
+from headgate.plan.step import Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects, World
+
+# The coordinator writes the end into all partitions before it says that it is done.
+END_SECONDS = 30.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortTransaction(StepBase):
+    """Abort one open transaction; its producer is fenced, and its records are never read.
+
+    `transaction` is its id, or `TOPIC:PARTITION:PRODUCER` of one that only a partition knows.
+    `producer` and `epoch` are who began it: another one's is left alone. `topics` maps those that
+    are looked at to facts with their number of `partitions`.
+    """
+
+    action: ClassVar[str] = "abort_transaction"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    transaction: str
+    producer: int
+    epoch: int
+    topics: dict[str, dict[str, Any]]
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"abort the open transaction {self.transaction} and fence its producer"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where it is not open any more, or another producer has it."""
+        found = self._found(world)
+        if found is None and not again:
+            raise RefusedError(f"{self.transaction} is not open any more: there is nothing to do")
+        if found is not None and not self._is_same(found):
+            raise RefusedError(
+                f"{self.transaction} is open again, by another producer or a later start of it:"
+                " somebody uses it"
+            )
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is not open any more."""
+        return self._found(effects) is None
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Abort it."""
+        found = self._found(effects)
+        if found is not None and self._is_same(found):
+            effects.abort_transaction(found)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Wait for its end; fail where it stays open."""
+        waited = 0.0
+        while (found := self._found(effects)) is not None and self._is_same(found):
+            if waited >= END_SECONDS:
+                raise StepError(f"{self.transaction} is open still, {waited:.0f} s after its abort")
+            effects.pause(_POLL)
+            waited += _POLL
+        effects.note(f"{self.transaction} is open no more")
+
+    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+        """Its records, which no reader of committed ones ever gets."""
+        return (f"the transaction {self.transaction} stays aborted",)
+
+    def _found(self, world: World) -> Transaction | None:
+        parts = [
+            (name, number)
+            for name, f in sorted(self.topics.items())
+            for number in range(f["partitions"])
+        ]
+        found = world.open_transactions(parts)
+        return next((t for t in found if t.name == self.transaction), None)
+
+    def _is_same(self, found: Transaction) -> bool:
+        return (found.producer, found.epoch) == (self.producer, self.epoch)

@@ -1,0 +1,88 @@
+"""See that what runs after an upgrade is the version that was judged, and no other one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import StepError
+from headgate.plan.step import Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import beside
+from headgate.plan.steps.upgrade import BEFORE
+from headgate.plan.verdict import Sight, Trace
+from headgate.plan.world import Effects
+
+# A watch writes a plan within seconds of a batch, Spark its event log after some more.
+TOLD_SECONDS = 20.0
+_POLL = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareVersion(StepBase):
+    """Compare what runs with the version that was judged; not to be told is said, and no pass.
+
+    `version` is the fingerprint of what was judged, `kept` where the old version's checkpoint stays
+    when the new one works at another place.
+    """
+
+    action: ClassVar[str] = "compare_version"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    after: str
+    version: str
+    checkpoint: str | None = None
+    query_id: str | None = None
+    kept: str | None = None
+    group: str | None = None
+    can_be_told: bool = True
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"compare what runs of {self.pipeline} with {self.after}, which was judged"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Wait a little until something tells of it, and say what it told."""
+        waited = 0.0
+        while True:
+            seen = effects.sight(self.pipeline, self.after, self.version, self._trace(effects))
+            if seen.told_by or not self.can_be_told or waited >= TOLD_SECONDS:
+                break
+            effects.pause(_POLL)
+            waited += _POLL
+        self._judge(effects, seen)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The comparison was the proof."""
+
+    def _trace(self, effects: Effects) -> Trace:
+        if self.group is not None:
+            return Trace(group=effects.group(self.group))
+        old = effects.checkpoint(self.kept or beside(self.checkpoint or "", BEFORE, effects.run))
+        return Trace(
+            query_id=self.query_id,
+            committed=old.last_commit_batch if old else None,
+            begun=old.last_offset_batch if old else None,
+        )
+
+    def _judge(self, effects: Effects, seen: Sight) -> None:
+        if seen.differs:
+            raise StepError(
+                f"what runs of {self.pipeline} is not the version that was judged, {seen.told_by}"
+                f" shows: {'; '.join(seen.differs)}. `headgate undo {effects.run}` takes it back;"
+                f" with the right version in its place `headgate resume {effects.run}` looks again"
+            )
+        if seen.untold:
+            effects.note(
+                f"unknown: whether what runs of {self.pipeline} is the version that was judged:"
+                f" {'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
+            )
+        else:
+            effects.note(
+                f"{seen.told_by} shows that {self.pipeline} runs the version that was judged"
+            )
+
+
+def _as_told(seen: Sight) -> str:
+    return f"; all that {seen.told_by} shows of it is as it was judged"

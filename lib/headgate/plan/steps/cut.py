@@ -1,0 +1,228 @@
+"""Let a query's batch end in front of a record, and the next one begin behind it.
+
+Both are done in copies of the checkpoint that take its place. The entry of a batch in the offset
+log is where it ends and where the next one begins: an entry of a batch that is not done is the
+range that Spark reads again, an entry of one that is done is only the next one's beginning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.checkpoint_files import Edit
+from headgate.plan.offset_cut import end_in, with_end
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import (
+    beside,
+    check_kept,
+    check_movable,
+    check_query,
+    put_back,
+    swap,
+)
+from headgate.plan.steps.repair import DropCopy
+from headgate.plan.steps.rewind import REWOUND, check_whole
+from headgate.plan.steps.sink_log import CutSinkLog
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutCopy(StepBase):
+    """Copy the checkpoint as it is at the end of `batch`, with one partition's end moved.
+
+    `entry` is the batch whose entry of the offset log says `end` for `topic` and `partition`:
+    `batch` itself, whose next one then begins there, or the one after it, which is to be done up
+    to there. `edit` is that entry. `logs` is the digest of the logs that it was made for, None
+    where the step follows another cut. What tries of a later batch left of state stays behind.
+
+    A query that does not fail on the record after all reads on while the batch in front is done.
+    So a cut that follows another one is bound where the query is then: `from` is its offset, and
+    from `end` on there is nothing left to step over, and no copy.
+    """
+
+    action: ClassVar[str] = "cut_copy"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    batch: int
+    entry: int
+    topic: str
+    partition: int
+    end: int
+    edit: Edit
+    logs: str | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the copy is for a batch that is not done yet."""
+        return self.entry > self.batch
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        what = (
+            f"batch {self.entry} ends" if self.is_part else f"the batch after {self.batch} begins"
+        )
+        where = f"at {self.end} of {self.topic}[{self.partition}]"
+        return f"make a copy of {self.checkpoint}, its state by links, in which {what} {where}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs, or its logs or its state are not the planned ones."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        found = check_query(world, self.checkpoint, self.query_id)
+        last = found.last_commit_batch
+        if last is None or last < self.batch or (self.logs is not None and last > self.batch):
+            raise StalePlanError(
+                f"{self.checkpoint} ends at batch {last} now, not at {self.batch}: plan again"
+            )
+        if self.logs is not None:
+            files = world.checkpoint_files(self.checkpoint)
+            if files is None or files.digest != self.logs:
+                raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
+        check_whole(world, self.checkpoint, last)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the copy goes, and after another cut what the query has read since."""
+        copy = beside(self.checkpoint, REWOUND, effects.run)
+        return {"copy": copy} | (self._since(effects) if self.logs is None else {})
+
+    def _since(self, effects: Effects) -> Was:
+        """Return the batch that the query is at, its offset, and the entry that is to be there."""
+        files = effects.checkpoint_files(self.checkpoint)
+        last = files.last_commit if files else None
+        log = files.offsets(last) if files and last is not None else None
+        at = end_in(log, self.topic, self.partition) if log else None
+        if files is None or at is None:
+            raise RefusedError(f"offsets/{last} of {self.checkpoint} can't be read any more")
+        text = files.files[f"offsets/{last}"].decode()
+        moved = with_end(text, self.topic, self.partition, self.end)
+        return {"batch": last, "from": at, "text": moved}
+
+    def is_read(self, was: Was) -> bool:
+        """Whether the query has read the whole range by itself."""
+        return int(was.get("from", -1)) >= self.end
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy and edit; what an earlier try left goes first."""
+        if said := self.said(was):
+            effects.note(said)
+        if self.is_read(was):
+            return
+        batch = was.get("batch", self.batch)
+        edit = entry_edit(batch, was["text"]) if "text" in was else self.edit
+        effects.copy_to_batch(self.checkpoint, batch, was["copy"])
+        effects.edit_copy(self.checkpoint, was["copy"], (edit,))
+
+    def said(self, was: Was) -> str | None:
+        """Return a sentence where the query did not fail as expected, None where it did."""
+        if was.get("batch", self.batch) == self.batch:
+            return None
+        where = f"{self.topic}[{self.partition}]"
+        how = f"{self.pipeline} went on to batch {was['batch']}, up to {was['from']} of {where}"
+        if self.is_read(was):
+            return f"{how}, and did not fail on the record: it has read it, and nothing is skipped"
+        return f"{how}, before it was stopped: it steps over what is left from there"
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the copy does not say the end, or lacks a file of its state."""
+        if self.is_read(was):
+            return
+        found = effects.checkpoint(was["copy"])
+        at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
+        if at != self.end:
+            where = f"{self.topic}[{self.partition}]"
+            raise StepError(f"{was['copy']} ends at {at} of {where}, not at {self.end}")
+        check_whole(effects, was["copy"], was.get("batch", self.batch))
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove the copy, where there is one that was not put in place."""
+        if self.is_read(was):
+            return ()
+        return (DropCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutCut(StepBase):
+    """Move the checkpoint aside, whole, and put the copy that was cut in its place.
+
+    `first` says that it is the query's own that is moved aside, and not one that was cut before;
+    of a second one `topic`, `partition` and `end` say where it begins. There is no second copy
+    where the query has read up to there by itself.
+    `sink` is the folder of a file sink: an undo takes what it has of batches after `batch` back,
+    else it would drop the output of those that come again.
+    """
+
+    action: ClassVar[str] = "put_cut"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    batch: int
+    first: bool = True
+    sink: str | None = None
+    topic: str = ""
+    partition: int = 0
+    end: int = 0
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"move {self.checkpoint} aside and put the copy in its place"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        if not again:
+            check_movable(world, self.checkpoint, self.query_id)
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the old one goes, and take the hash that an undo restores."""
+        word = "before" if self.first else "before-cut"
+        copy = beside(self.checkpoint, REWOUND, effects.run)
+        was: Was = {
+            "copy": copy,
+            "aside": beside(self.checkpoint, word, effects.run),
+            "hash": effects.tree_hash(self.checkpoint),
+        }
+        if self.first:
+            return was
+        made = effects.checkpoint(copy) if effects.exists(copy) else None
+        return {**was, "batch": made.last_commit_batch if made else None}
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Rename both, unless that was done, or there is nothing to put in place."""
+        if was.get("batch", self.batch) is None:
+            return
+        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the old one is not whole or the new one is not there."""
+        batch = was.get("batch", self.batch)
+        found = effects.checkpoint(self.checkpoint)
+        if batch is None:
+            at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
+            if at is None or at < self.end:
+                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+            return
+        check_kept(effects, self.checkpoint, was)
+        if found is None or found.last_commit_batch != batch:
+            raise StepError(f"{self.checkpoint} does not end at batch {batch}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Put the query's own back; what was cut on the way is no state to go back to."""
+        if not self.first:
+            return ()
+        back = put_back(self.pipeline, self.checkpoint, was)
+        if self.sink is None:
+            return back
+        return (CutSinkLog(pipeline=self.pipeline, target=self.sink, batch=self.batch), *back)
+
+
+def entry_edit(entry: int, text: str) -> Edit:
+    """Return the edit that writes an entry of the offset log."""
+    return Edit(path=f"offsets/{entry}", text=text)

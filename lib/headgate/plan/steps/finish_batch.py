@@ -1,0 +1,104 @@
+"""Let a query do one batch that was cut, and stop it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.ports.control import Status
+from headgate.plan.step import Step, Was, check_command
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import check_query
+from headgate.plan.steps.process import STOPPED_SECONDS, StopPipeline
+from headgate.plan.world import Effects, World
+
+# How long the first part of a batch may take.
+FINISH_SECONDS = 1800.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishBatch(StepBase):
+    """Start the query, let it do the one batch that was cut, and stop it again."""
+
+    action: ClassVar[str] = "finish_batch"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    batch: int
+    start: str
+    stop: str
+    fence: str | None = None
+    unfence: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"start {self.pipeline} with `{self.start}`, wait until it has done batch {self.batch}"
+            f" in front of the record, and stop it again with `{self.stop}`"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the commands or the query are not the planned ones."""
+        check_command(world, self.pipeline, "start", self.start)
+        check_command(world, self.pipeline, "stop", self.stop)
+        check_query(world, self.checkpoint, self.query_id)
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Start it unless it runs or has done the batch, wait, and stop it."""
+        if not self._is_done(effects):
+            if self.unfence is not None:
+                effects.command(self.pipeline, "unfence")
+            if effects.status(self.pipeline) is not Status.RUNS:
+                effects.command(self.pipeline, "start")
+            self._wait(effects)
+        stop = self._stop()
+        stop.apply(effects, {})
+        stop.verify(effects, {})
+
+    def _wait(self, effects: Effects) -> None:
+        waited = stopped = 0.0
+        while not self._is_done(effects):
+            is_stopped = effects.status(self.pipeline) is Status.STOPPED
+            stopped = stopped + _POLL if is_stopped else 0.0
+            if stopped >= STOPPED_SECONDS:
+                raise RefusedError(
+                    f"{self.pipeline} ended before batch {self.batch} was done up to the record: it"
+                    " fails on another record, too; its own log says on which"
+                )
+            if waited >= FINISH_SECONDS:
+                raise StepError(
+                    f"{self.pipeline} has not done batch {self.batch} after {waited:.0f} s: resume"
+                    " the run to go on waiting, or undo it"
+                )
+            effects.pause(_POLL)
+            waited += _POLL
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
+        if not self._is_done(effects):
+            raise StepError(f"{self.pipeline} has not done batch {self.batch}: undo the run")
+        effects.note(f"{self.pipeline} has done batch {self.batch}, in front of the record")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""
+        return (self._stop(),)
+
+    def _is_done(self, effects: Effects) -> bool:
+        found = effects.checkpoint(self.checkpoint)
+        at = found.last_commit_batch if found else None
+        return at is not None and at >= self.batch
+
+    def _stop(self) -> StopPipeline:
+        return StopPipeline(
+            pipeline=self.pipeline,
+            command=self.stop,
+            start=self.start,
+            has_status=True,
+            checkpoint=self.checkpoint,
+            fence=self.fence,
+            unfence=self.unfence,
+        )

@@ -1,0 +1,194 @@
+"""Lead a query to a new place for its checkpoint, and back; the old place is never touched.
+
+For remote file systems, where nothing can be moved aside in one step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import check_query
+from headgate.plan.steps.places import check_free
+from headgate.plan.steps.process import StartPipeline
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadQuery(StepBase):
+    """Let the pipeline's checkpoint be at a new place: its commands get that from now on.
+
+    `made` says that something was put there; else it is empty, and the query begins anew.
+    """
+
+    action: ClassVar[str] = "lead_query"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    place: str
+    made: bool = False
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        what = "" if self.made else ", which is empty"
+        return (
+            f"let the checkpoint of {self.pipeline} be at {self.place}{what}, as"
+            f" HEADGATE_CHECKPOINT for its commands; {self.checkpoint} stays as it is"
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or another one's checkpoint is there."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+        if not again and not self.made:
+            check_free(world, self.place)
+
+    def bind(self, effects: Effects) -> Was:
+        """Take the hash of the listing by which an undo knows the old place."""
+        return {"hash": effects.listing_hash(self.checkpoint)}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is there by now."""
+        return _place_of(effects, self.pipeline) == self.place
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Record it."""
+        effects.lead(self.pipeline, self.place)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the registry does not have it, or the old place is not what it was."""
+        if not self.settled(effects, was):
+            raise StepError(f"{self.pipeline} was not led to {self.place}")
+        if effects.listing_hash(self.checkpoint) != was["hash"]:
+            raise RefusedError(f"{self.checkpoint} changed meanwhile: something writes")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Lead it back."""
+        back = LeadBack(
+            pipeline=self.pipeline,
+            checkpoint=self.checkpoint,
+            place=self.place,
+            hash=str(was["hash"]),
+        )
+        return (back,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadBack(StepBase):
+    """Let the pipeline's checkpoint be at the old place again, where nothing was touched."""
+
+    action: ClassVar[str] = "lead_back"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = False
+    pipeline: str
+    checkpoint: str
+    place: str
+    hash: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"let the checkpoint of {self.pipeline} be at {self.checkpoint} again"
+
+    def facts(self, world: World) -> dict[str, Any]:
+        """The old place must be what it was when the run left it."""
+        return {"place": {"location": self.checkpoint, "listing": self.hash}}
+
+    def refusals(self, world: World) -> tuple[str, ...]:
+        """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
+        if _place_of(world, self.pipeline) not in (self.place, self.checkpoint):
+            return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)
+        now = world.listing_hash(self.checkpoint)
+        if now is None:
+            return (f"the old checkpoint is gone: {self.checkpoint} is not there",)
+        if now != self.hash:
+            return (
+                f"the old checkpoint {self.checkpoint} was changed since the run: name the one that"
+                f" you want as `checkpoint` of {self.pipeline} in headgate.toml",
+            )
+        return ()
+
+    def risks(self, world: World) -> tuple[str, ...]:
+        """Say what is not taken back."""
+        return (
+            "what the query wrote since the run stays in the sink; the old checkpoint goes on"
+            " where it stopped and does not know of it",
+            f"the checkpoint at {self.place} stays there until snapshots of the run are no longer"
+            " kept ([runs] keep_snapshots)",
+        )
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs."""
+        prove_stopped(world, self.pipeline, checkpoint=self.place)
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is there again."""
+        return _place_of(effects, self.pipeline) == self.checkpoint
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Record it."""
+        effects.lead(self.pipeline, self.checkpoint)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where the registry does not have it."""
+        if not self.settled(effects, was):
+            raise StepError(f"{self.pipeline} was not led back to {self.checkpoint}")
+        if effects.listing_hash(self.checkpoint) == self.hash:
+            effects.note(f"{self.checkpoint} is object for object what it was")
+        else:
+            effects.note(f"{self.checkpoint} was changed meanwhile, by something that ran on it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartElsewhere(StartPipeline):
+    """Start the pipeline at its new place, and see that it does not go on at the old one.
+
+    `old` is the old place; a command that does not hand on HEADGATE_CHECKPOINT goes on there.
+    """
+
+    action: ClassVar[str] = "start_elsewhere"
+    old: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"{StartPipeline.describe(self)} at {self.checkpoint}"
+
+    def bind(self, effects: Effects) -> Was:
+        """Remember both logs' newest batches."""
+        old = effects.checkpoint(self.old)
+        return {**StartPipeline.bind(self, effects), "old": _head_of(old)}
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Refuse where it does not run, or runs at the old place: then all is taken back."""
+        try:
+            StartPipeline.verify(self, effects, was)
+        except StepError as error:
+            raise RefusedError(f"{error}, with its checkpoint at {self.checkpoint}") from None
+        self._check_old(effects, was)
+
+    def _is_up(self, effects: Effects, was: Was) -> bool:
+        self._check_old(effects, was)
+        return StartPipeline._is_up(self, effects, was)
+
+    def _check_old(self, effects: Effects, was: Was) -> None:
+        now = _head_of(effects.checkpoint(self.old))
+        if now != was["old"]:
+            raise RefusedError(
+                f"{self.pipeline} goes on at the old checkpoint {self.old}, at batch {now[-1]}: its"
+                " start command does not hand on HEADGATE_CHECKPOINT as checkpointLocation"
+            )
+
+
+def _head_of(found: Checkpoint | None) -> list[Any]:
+    return [found.query_id, *found.head] if found else [None, None, None]
+
+
+def _place_of(world: World, pipeline: str) -> str | None:
+    registered = world.registered(pipeline)
+    return registered.checkpoint.rstrip("/") if registered and registered.checkpoint else None

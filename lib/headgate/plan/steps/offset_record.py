@@ -1,0 +1,56 @@
+"""Write down what a group has committed, before anything of it moves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.moves import committed
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOffsets(StepBase):
+    """Write what the group has committed to a file, after the stop and before any move."""
+
+    action: ClassVar[str] = "record_offsets"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    group: str
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"record the committed offsets of {self.group}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Nothing to refuse: reading does no harm."""
+
+    def bind(self, effects: Effects) -> Was:
+        """Decide where the record goes."""
+        return {"file": str(PurePosixPath(effects.snapshot_place()) / "offsets.json")}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Never: no offset was moved yet, so it is simply written anew."""
+        return False
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Write topic, partition, offset, leader epoch and metadata of every committed offset."""
+        rows = [
+            {"topic": t, "partition": p, **c.row()}
+            for (t, p), c in sorted(committed(effects, self.group).items())
+        ]
+        # A row a line; json's own indentation takes ten times as long.
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        group = json.dumps(self.group)
+        effects.write_record(was["file"], f'{{"group": {group}, "offsets": [\n{lines}\n]}}\n')
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """`write_record` returns only when the file is on disk."""
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """The record stays; nothing was changed."""
+        return ()

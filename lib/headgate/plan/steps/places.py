@@ -1,0 +1,180 @@
+"""Make a checkpoint at a new place of a remote file system; the old place is only read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import NAMESPACE_URL, uuid5
+
+from headgate.errors import StalePlanError, StepError
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Step, Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.checkpoint import check_query
+from headgate.plan.steps.new_checkpoint import MakeCheckpoint, beginnings_of
+from headgate.plan.words import size
+from headgate.plan.world import Effects, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyPlace(StepBase):
+    """Copy the checkpoint to a new place, or what of it belongs to the end of a batch.
+
+    `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was, `offsets`
+    is the preview, each partition with `topic`, `partition`, `from` and `to`. `new_query_id` says
+    that the copy gets an id of its own.
+    """
+
+    action: ClassVar[str] = "copy_place"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"bytes", "files", "offsets", "at"})
+    pipeline: str
+    checkpoint: str
+    query_id: str
+    place: str
+    batch: int | None = None
+    new_query_id: bool = False
+    at: str | None = None
+    offsets: tuple[dict[str, Any], ...] = ()
+    bytes: int | None = None
+    files: int | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        end = "" if self.batch is None else f", to the end of batch {self.batch}"
+        at = f" ({self.at})" if self.at else ""
+        new = " with a new query id" if self.new_query_id else ""
+        much = f": {size(self.bytes)} in {self.files} files" if self.bytes is not None else ""
+        return f"copy the checkpoint {self.checkpoint} to {self.place}{end}{at}{new}{much}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or the new place is taken."""
+        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        check_query(world, self.checkpoint, self.query_id)
+        if not again:
+            check_free(world, self.place)
+
+    def bind(self, effects: Effects) -> Was:
+        """Take the listing that the old place must keep; a new query id follows from the run's."""
+        made = str(uuid5(NAMESPACE_URL, effects.run)) if self.new_query_id else None
+        return {"hash": effects.listing_hash(self.checkpoint), "query_id": made}
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether the copy is whole, as its manifest says."""
+        return effects.place_flaw(self.place) is None
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Copy what is not copied yet."""
+        effects.copy_place(
+            self.checkpoint,
+            self.place,
+            expected=str(was["hash"]),
+            batch=self.batch,
+            query_id=was["query_id"],
+        )
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where a file is not what was to be written."""
+        if wrong := effects.place_flaw(self.place):
+            raise StepError(wrong)
+        found = effects.checkpoint(self.place)
+        if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
+            raise StepError(f"{self.place} does not end at batch {self.batch}")
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove the copy, unless a query has used it."""
+        return (DropPlace(place=self.place, source=self.checkpoint),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakePlace(MakeCheckpoint):
+    """Write the new checkpoint at a new place; where it begins is found after the stop."""
+
+    action: ClassVar[str] = "make_place"
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"{MakeCheckpoint.describe(self)}, at {self.place}"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse as for any new checkpoint, and where the new place is taken."""
+        MakeCheckpoint.check(self, world, again=again)
+        if not again:
+            check_free(world, self.place)
+
+    def settled(self, effects: Effects, was: Was) -> bool:
+        """Return whether it is whole, as its manifest says."""
+        return effects.place_flaw(self.place) is None
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Write it; what an earlier try has written is written again."""
+        effects.make_place(self.place, self.checkpoint, was["query_id"], beginnings_of(was))
+
+    def _differs(self, effects: Effects, was: Was) -> str | None:
+        return effects.place_flaw(self.place)
+
+    def undo(self, was: Was) -> tuple[Step, ...]:
+        """Remove it, unless a query has used it."""
+        return (DropPlace(place=self.place),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPlace(StepBase):
+    """Remove what was put at a new place and never used; what a query has used stays."""
+
+    action: ClassVar[str] = "drop_place"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    place: str
+    source: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"remove what was put at {self.place}, unless a query has used it"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Remove it; fine if it is gone."""
+        if kept := effects.drop_place(self.place, self.source):
+            effects.note(kept)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """What is kept does no harm."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPlace(StepBase):
+    """Have Spark's own reader load the whole state at the new place, before a query starts there.
+
+    Spark reads it here, from a copy that goes away after: it needs as many bytes of disk.
+    """
+
+    action: ClassVar[str] = "read_place"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    place: str
+    batch: int
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"bring {self.place} here and read its state at batch {self.batch} with Spark's own"
+            " state reader"
+        )
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Read it; nothing is changed."""
+        for store in effects.read_state(self.place, self.batch):
+            rows = "a form that the reader does not know" if store.rows is None else store.rows
+            effects.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where something writes there already."""
+        if wrong := effects.place_flaw(self.place):
+            raise StepError(wrong)
+
+
+def check_free(world: World, place: str) -> None:
+    """Refuse where something stands at a new place by now."""
+    if not world.is_free(place):
+        raise StalePlanError(f"{place} is taken by now: plan again")

@@ -1,0 +1,143 @@
+"""Give topics more partitions, and see an application at work on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.plan.gone import check_gone_or_inactive
+from headgate.plan.ports.control import Status
+from headgate.plan.proof import prove_stopped
+from headgate.plan.step import Was, check_topics
+from headgate.plan.steps.base import StepBase
+from headgate.plan.words import named
+from headgate.plan.world import Effects, World
+
+# How long an application may take to join its group and to make its internal topics, and for how
+# long a status of `stopped` means that it has ended.
+PROVE_SECONDS, STOPPED_SECONDS = 180.0, 5.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaisePartitions(StepBase):
+    """Give topics more partitions; Kafka never takes one away.
+
+    `topics` maps a name to its `id` and number of `partitions` before, `to` is the number after.
+    An application of Kafka Streams that runs would end by itself as soon as it sees the new ones.
+    """
+
+    action: ClassVar[str] = "raise_partitions"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = False
+    topics: dict[str, dict[str, Any]]
+    to: int
+    pipeline: str | None = None
+    group: str | None = None
+    group_type: str | None = None
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        froms = [f"{n} (it has {t['partitions']})" for n, t in sorted(self.topics.items())]
+        return f"give {named(froms)} {self.to} partitions"
+
+    def check(self, world: World, *, again: bool = False) -> None:
+        """Refuse where somebody runs, a topic is not the planned one, or the broker would refuse.
+
+        After a crash some of them may have all their partitions already.
+        """
+        prove_stopped(world, self.pipeline)
+        if self.group is not None:
+            check_gone_or_inactive(world, self.group, self.group_type, again=again)
+        left = self._left(world) if again else self.topics
+        check_topics(world, {name: self.topics[name] for name in left})
+        if why := world.unraisable(dict.fromkeys(left, self.to)):
+            raise RefusedError("; ".join(why.values()))
+
+    def bind(self, effects: Effects) -> Was:
+        """Remember how many there are; `check` has compared it with the plan."""
+        return {"partitions": {name: facts["partitions"] for name, facts in self.topics.items()}}
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Raise those that have fewer, and wait until all have their leaders."""
+        self._left(effects)
+        for name in sorted(self.topics):
+            effects.raise_partitions(name, self.to)
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """Fail where one has another number, or another topic has its name."""
+        now = effects.identities(self.topics)
+        wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
+        if wrong:
+            raise StepError(f"not the topic that had {self.to} partitions to get: {named(wrong)}")
+
+    def remains(self, world: World, was: Was) -> tuple[str, ...]:
+        """Name the topics that keep more partitions than they had."""
+        now = world.identities(self.topics)
+        raised = [n for n, had in was["partitions"].items() if n in now and now[n][1] > had]
+        if not raised:
+            return ()
+        return (
+            f"can't be undone: {named(raised)} keeps {self.to} partitions, Kafka takes none away",
+        )
+
+    def _left(self, world: World) -> list[str]:
+        """Return those that have not enough; StalePlanError for one that was made anew since."""
+        now = world.identities(self.topics)
+        other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
+        if other:
+            raise StalePlanError(f"gone or made anew since this was planned: {named(other)}")
+        return [name for name in self.topics if now[name][1] < self.to]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvePartitions(StepBase):
+    """See that the application has members, and has made its internal topics anew.
+
+    `topics` maps the internal topics that it had to how many partitions each had, `to` is how many
+    its inputs have now. It is said of each how many it has: one whose number is fixed in the code
+    comes back with the same.
+    """
+
+    action: ClassVar[str] = "prove_partitions"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    group: str
+    topics: dict[str, int]
+    to: int
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        anew = f" and makes {named(self.topics)} anew" if self.topics else ""
+        return f"see that {self.group} has members{anew}"
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Wait for both; StepError where it ends meanwhile, or does neither."""
+        waited = stopped = 0.0
+        while missing := self._missing(effects):
+            is_stopped = effects.status(self.pipeline) is Status.STOPPED
+            stopped = stopped + _POLL if is_stopped else 0.0
+            if stopped >= STOPPED_SECONDS or waited >= PROVE_SECONDS:
+                how = "ended" if is_stopped else f"was waited for {waited:.0f} s"
+                raise StepError(f"{self.pipeline} {how}, and {missing}: its own log says why")
+            effects.pause(_POLL)
+            waited += _POLL
+        effects.note(self._said(effects))
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """The waiting was the proof."""
+
+    def _missing(self, effects: Effects) -> str | None:
+        if not effects.group(self.group).members:
+            return f"{self.group} has no members"
+        gone = sorted(self.topics.keys() - effects.identities(self.topics).keys())
+        return f"{named(gone)} does not exist" if gone else None
+
+    def _said(self, effects: Effects) -> str:
+        now = {name: count for name, (_, count) in effects.identities(self.topics).items()}
+        said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
+        fixed = [name for name, count in sorted(now.items()) if count != self.to]
+        why = f"; the code fixes the number of {named(fixed)}, or another input" if fixed else ""
+        return f"{self.group} has members; {named(said) or 'it has no internal topics'}{why}"

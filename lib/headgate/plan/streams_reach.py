@@ -1,0 +1,92 @@
+"""What lies behind the inputs of a Kafka Streams application, up to its next topics.
+
+Kafka never moves a record: when a topic gets more partitions, a key's old records stay where they
+are and its new ones may come to another partition, which another task reads. Behind a repartition
+topic that does no harm. State without one between would be kept in two halves: counted on Kafka
+Streams 4.3.1, one key of nine had 4 instead of 8 after its input went from 2 to 4 partitions, and
+nothing said so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from headgate.model.streams import StreamsApplication, StreamsProcessor, StreamsSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What records of some inputs come to before the next topic.
+
+    `stores` has by input the stores that its records reach as they lie, sorted. `sized` says that
+    internal topics take their number of partitions from one of the inputs. `unknown` are inputs
+    that the description has no source of, or not what comes behind it.
+    """
+
+    stores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sized: bool = False
+    unknown: tuple[str, ...] = ()
+
+
+def reach(facts: StreamsApplication, topics: Iterable[str]) -> Reach:
+    """Return what the records of these inputs come to."""
+    found: dict[str, tuple[str, ...]] = {}
+    unknown, parts = [], set()
+    for topic in sorted(topics):
+        begins = [p for s in _sources(facts, topic) for p in _named(facts, s.processor)]
+        if not begins:
+            unknown.append(topic)
+        parts |= {p.subtopology for p in begins}
+        if stores := _stores(facts, _behind(facts, begins)):
+            found[topic] = tuple(sorted(stores))
+    return Reach(stores=found, sized=_sizes(facts, parts), unknown=tuple(unknown))
+
+
+def _sources(facts: StreamsApplication, topic: str) -> Iterator[StreamsSource]:
+    for source in facts.sources:
+        if not source.is_global and (topic in source.topics or _matches(source.pattern, topic)):
+            yield source
+
+
+def _named(facts: StreamsApplication, name: str) -> list[StreamsProcessor]:
+    """Return the nodes of a name; of several named topologies there may be more than one."""
+    return [p for p in facts.processors if p.name == name]
+
+
+def _behind(
+    facts: StreamsApplication, begins: Iterable[StreamsProcessor]
+) -> list[StreamsProcessor]:
+    """Return the nodes and all behind them; nothing follows a sink, so no topic is passed."""
+    found: dict[str, list[StreamsProcessor]] = {}
+    waiting = [p.name for p in begins]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = _named(facts, name)
+            waiting += [after for p in found[name] for after in p.successors]
+    return [p for nodes in found.values() for p in nodes]
+
+
+def _stores(facts: StreamsApplication, nodes: Iterable[StreamsProcessor]) -> set[str]:
+    everywhere = {s.name for s in facts.stores if s.is_global}
+    return {store for p in nodes for store in p.stores} - everywhere
+
+
+def _sizes(facts: StreamsApplication, parts: set[int]) -> bool:
+    """Return whether a sub-topology has state, or writes to a repartition topic.
+
+    Its tasks are as many as its widest input has partitions, and so are its changelogs.
+    """
+    inside = [p for p in facts.processors if p.subtopology in parts]
+    writes = any(parts & set(r.writes_from) for r in facts.repartitions)
+    return writes or bool(_stores(facts, inside))
+
+
+def _matches(pattern: str | None, topic: str) -> bool:
+    try:
+        return pattern is not None and re.fullmatch(pattern, topic) is not None
+    except re.error:
+        # Java's syntax knows more than Python's: it may well read the topic.
+        return True

@@ -1,0 +1,107 @@
+"""What rows of the store say: plain values, so that who only reads them needs no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class RunState(StrEnum):
+    """The life of a run; the last four are ends, and FAILED and CANCELLED can be resumed."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a worker has it or will take it."""
+        return self in (RunState.QUEUED, RunState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run. `plan` is the plan's JSON text; `slot` the worker that has or had it.
+
+    `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC.
+    """
+
+    id: str
+    scenario: str
+    pipeline: str | None
+    plan_hash: str
+    plan: str
+    state: RunState
+    created_at: str
+    created_by: str
+    started_at: str | None = None
+    ended_at: str | None = None
+    error: str | None = None
+    undo_of: str | None = None
+    attempt: int = 1
+    slot: str | None = None
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What is asked for; `resources` are what no other run may touch meanwhile."""
+
+    scenario: str
+    pipeline: str | None
+    plan_hash: str
+    plan: str
+    resources: tuple[str, ...]
+    undo_of: str | None = None
+
+
+class Origin(StrEnum):
+    """Who added a version: the worker that saw the pipeline like this, or somebody's capture.
+
+    A capture may be what is to be deployed next: it says nothing of what runs.
+    """
+
+    OBSERVED = "observed"
+    CAPTURED = "captured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    """What a list of versions shows; `captured_at` is ISO 8601 in UTC."""
+
+    pipeline: str
+    number: int
+    captured_at: str
+    fingerprint: str
+    summary: str
+    origin: Origin
+
+
+class Event(StrEnum):
+    """What an entry says of its step; ASKED and CONFIRMED leave its state as it is.
+
+    RETURNING at position -1 is the beginning of a run's own roll-back.
+    """
+
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+    RETURNING = "returning"
+    UNDONE = "undone"
+    ASKED = "asked"
+    CONFIRMED = "confirmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED the `error`."""
+
+    run: str
+    position: int
+    event: Event
+    data: dict[str, Any] = field(default_factory=dict)
+    at: str

@@ -1,0 +1,80 @@
+"""The batches that a query can go back to, as a table; a click on one answers the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.model.registry import Pipeline
+from headgate.plan.scenario import Scenario
+from headgate.ui import markup
+from headgate.ui.keys import ReprocessKey
+from headgate.ui.scenario_form import choice_key, option_key
+from headgate.usecases.context import Context
+from headgate.usecases.list_batches import BatchRow, list_batches
+from headgate.views.numbers import exact, short_time
+
+BATCH = "batch"
+_FRESH = 15.0
+_ROWS, _HEIGHT = 6, 260
+
+
+def choose_batch(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
+    """Show what was in each batch, where the scenario asks for one; nothing where none is asked."""
+    asked = scenario.option(BATCH)
+    if asked is None or pipeline.engine not in asked.engines or not pipeline.checkpoint:
+        return
+    try:
+        rows = _batches((context.registry.path, pipeline.name), context)
+    except HeadgateError:
+        # The plan says the same in its place.
+        return
+    if rows:
+        with st.expander(f"Batches {rows[-1].number} to {rows[0].number}: what was in them"):
+            _table(rows, scenario)
+
+
+@st.cache_data(show_spinner="Reading the logs of the checkpoint", ttl=_FRESH, max_entries=8)
+def _batches(key: tuple[str | None, str], _context: Context) -> tuple[BatchRow, ...]:
+    return list_batches(_context, key[1])
+
+
+def _table(rows: Sequence[BatchRow], scenario: Scenario) -> None:
+    st.html(markup.quiet("A click chooses the last batch that stays. Times are in UTC."))
+    key = f"{ReprocessKey.BATCHES}_{rows[0].number}"
+    st.dataframe(
+        frame(rows),
+        key=key,
+        hide_index=True,
+        height="content" if len(rows) <= _ROWS else _HEIGHT,
+        on_select=lambda: _chosen(key, rows, scenario),
+        selection_mode="single-row",
+    )
+
+
+def frame(rows: Sequence[BatchRow]) -> pd.DataFrame:
+    """Return the rows, a column for each topic; what the logs don't tell stays empty."""
+    topics = sorted({topic for row in rows for topic in row.records or {}})
+    return pd.DataFrame(
+        {
+            "Batch": [row.number for row in rows],
+            "Planned": [short_time(row.planned_at) for row in rows],
+            "Done": [short_time(row.committed_at) for row in rows],
+            "Watermark": [short_time(row.watermark) if row.watermark else "" for row in rows],
+            **{f"From {topic}": [_of(row, topic) for row in rows] for topic in topics},
+        }
+    )
+
+
+def _of(row: BatchRow, topic: str) -> str:
+    return exact(row.records.get(topic, 0)) if row.records is not None else ""
+
+
+def _chosen(key: str, rows: Sequence[BatchRow], scenario: Scenario) -> None:
+    picked = st.session_state[key].selection.rows
+    if picked:
+        st.session_state[choice_key(scenario.name, BATCH)] = BATCH
+        st.session_state[option_key(scenario.name, BATCH)] = rows[picked[0]].number

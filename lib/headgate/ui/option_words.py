@@ -1,0 +1,47 @@
+"""What the command line calls by an option's name, in the words that the page asks it with."""
+
+from __future__ import annotations
+
+import re
+
+from headgate.plan.build import SCENARIOS
+from headgate.plan.scenario import Option
+
+_NAME = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
+# By the form of a value on the command line.
+_EXAMPLES = {
+    "TIME": "2026-11-21T10:00:00Z",
+    "DURATION": "PT2H, P1D or 1d2h",
+    "GROUP": "the id of a group",
+    "PIPELINE": "the name of a pipeline",
+    "INSTANCE": "host-1 host-2",
+    "TOPIC,...": "orders clicks",
+    "TOPIC,PARTITION,OFFSET": "orders,0,1200 orders,1,900",
+    "TOPIC:PARTITION:OFFSET[-LAST]": "orders:3:17 or orders:3:17-20",
+    "TOPIC[:0,2]": "orders or orders:0,2",
+    "NEW=OLD": "0=1 or orders=0",
+    "ID": "an id",
+    "FOLDER": "/data/out",
+    "LOCATION": "/data/checkpoints/new",
+    "EVIDENCE": "a file or a folder",
+    "LIST": "refuses,silently_wrong",
+    "TEXT": "some words",
+}
+
+
+def example(option: Option) -> str | None:
+    """Return what an answer looks like, as a field's placeholder; None where nothing is known."""
+    return _EXAMPLES.get(option.metavar) if option.metavar else None
+
+
+def as_asked(text: str, scenario: str | None) -> str:
+    """Return a sentence with the page's question in the place of each option's name."""
+    declared = SCENARIOS.get(scenario) if scenario else None
+    if declared is None:
+        return text
+
+    def asked(found: re.Match[str]) -> str:
+        option = declared.option(found[1])
+        return f"“{option.ask}”" if option is not None and option.ask else found[0]
+
+    return _NAME.sub(asked, text)

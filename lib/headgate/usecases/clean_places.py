@@ -1,0 +1,85 @@
+"""Remove places of remote checkpoints that runs have made, and that nothing needs any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from headgate.gateway.addresses import is_remote, without_secret
+from headgate.gateway.kept_places import Left, left_at, remove_place
+from headgate.gateway.world_places import is_made_place
+from headgate.plan.plan import UNDO, load_plan
+from headgate.plan.steps import CopyPlace, LeadQuery, MakePlace
+from headgate.store import Store
+from headgate.store.runs import RunRow
+from headgate.usecases.context import Context
+from headgate.usecases.run_plans import CLEAN
+from headgate.usecases.run_records import step_records
+
+_MAKES = (CopyPlace, MakePlace, LeadQuery)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A folder, or a place, that was removed or would be: `bytes` is what that frees."""
+
+    run: str
+    path: str
+    bytes: int
+
+
+def clean_places(
+    context: Context, store: Store, is_over: Callable[[RunRow], bool], *, by: str, dry: bool
+) -> Iterator[Cleaned]:
+    """Yield what is removed: only what runs have made, numbered neighbours of a checkpoint.
+
+    A place stays where a query may be led to it, where one of the runs that touch it is not over,
+    and where something has written later than snapshots are kept. The checkpoint that headgate.toml
+    declares is nobody's but its owner's. Raises as a file system that does not answer.
+    """
+    for place, run in sorted(_made(context, store).items()):
+        # The run that made it is among them, unless it was planned without saying so.
+        touching = {r.id: r for r in store.runs.touching(f"checkpoint:{place}")}
+        touching[run] = store.runs.get(run)
+        if _is_used(context, store, place) or not all(map(is_over, touching.values())):
+            continue
+        left = left_at(place, context.registry.file_systems)
+        if left is None or not _is_quiet(context, left):
+            continue
+        if not dry:
+            # Said first: an undo that is asked for from here on is refused with this reason.
+            for row in touching.values():
+                if row.undo_of is None:
+                    store.audit.add(by=by, action=CLEAN, pipeline=row.pipeline, run=row.id)
+            remove_place(place, context.registry.file_systems)
+        yield Cleaned(run, without_secret(place), left.bytes)
+
+
+def _made(context: Context, store: Store) -> dict[str, str]:
+    """Return the places that runs have made, with the run that did it last."""
+    declared = (p.declared or p.checkpoint for p in context.registry.pipelines)
+    if not any(is_remote(place) for place in declared if place):
+        return {}
+    found: dict[str, str] = {}
+    for row in reversed(store.runs.list()):
+        if row.scenario == UNDO or row.state.is_active:
+            continue
+        records = step_records(store.journal.entries(row.id))
+        for position, step in enumerate(load_plan(row.plan, source=f"run {row.id}").steps):
+            if isinstance(step, _MAKES) and position in records and records[position].begun:
+                found[step.place] = row.id
+    return {place: run for place, run in found.items() if is_made_place(place, context.registry)}
+
+
+def _is_used(context: Context, store: Store, place: str) -> bool:
+    """Whether a query is, or was told to be, at the place, as the store has it now."""
+    led = {one.rstrip("/") for pair in store.places.all().values() for one in pair}
+    return place in led or not is_made_place(place, context.registry)
+
+
+def _is_quiet(context: Context, left: Left) -> bool:
+    if left.written is None:
+        return False
+    passed = datetime.now(UTC).timestamp() - left.written / 1000
+    return passed >= context.registry.keep_snapshots.total_seconds()

@@ -1,0 +1,88 @@
+"""How long the copy of a remote checkpoint takes, told from copies that earlier runs have made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from headgate.plan.plan import Plan, load_plan
+from headgate.usecases.context import Context
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.progress import StepProgress
+
+_COPY = "copy_place"
+_MOST = 5
+# A copy of a few small files takes as long as the answers do: it tells nothing of a large one.
+_ALIKE = 10
+_UNTIL = "the run shows rate and time left"
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """One copy that was made: in which run, how many bytes in how many seconds."""
+
+    run: str
+    bytes: int
+    seconds: float
+
+
+def with_copy_time(context: Context, plan: Plan) -> Plan:
+    """Return the plan with how long its copy takes, or why nobody knows; others as they are."""
+    copies = [s.details() for s in plan.steps if s.action == _COPY]
+    if not copies or not plan.appliable or copies[0].get("bytes") is None:
+        return plan
+    # Imported here: hardly a plan copies a remote checkpoint.
+    from headgate.store import open_store
+
+    with closing(open_store(context.store_url)) as store:
+        told = _time(int(copies[0]["bytes"]), _made(store, _file_system(copies[0]["place"])))
+    return replace(plan, impact={**plan.impact, **told})
+
+
+def _time(size: int, made: Iterable[_Copied]) -> dict[str, Any]:
+    found = [m for m in made if m.bytes * _ALIKE >= size]
+    if not found:
+        why = f"unknown: no run has copied as much on this file system before; {_UNTIL}"
+        return {"copy_seconds": None, "copy_how": why}
+    rate = sum(m.bytes for m in found) / sum(m.seconds for m in found)
+    runs = ", ".join(m.run for m in found)
+    how = f"{rate / 1e6:.3g} MB/s were copied on this file system by {runs}"
+    return {"copy_seconds": round(size / rate, 1), "copy_how": how}
+
+
+def _made(store: Store, system: tuple[str, str]) -> Iterator[_Copied]:
+    """Yield the newest whole copies on a file system, at most a few."""
+    count = 0
+    for row in store.runs.list():
+        if _COPY not in row.plan:
+            continue
+        steps = load_plan(row.plan, source=f"run {row.id}").steps
+        for told in store.progress.of(row.id):
+            step = steps[told.position]
+            if step.action != _COPY or told.unit != "bytes" or not _is_whole(told):
+                continue
+            if _file_system(step.details()["place"]) == system:
+                yield _Copied(row.id, told.done - told.first_done, _seconds(told))
+                count += 1
+        if count >= _MOST:
+            return
+
+
+def _is_whole(told: StepProgress) -> bool:
+    return told.total is not None and told.done >= told.total and bool(told.rate)
+
+
+def _seconds(told: StepProgress) -> float:
+    passed = datetime.fromisoformat(told.at) - datetime.fromisoformat(told.first_at)
+    return passed.total_seconds()
+
+
+def _file_system(place: str) -> tuple[str, str]:
+    found = urlsplit(place)
+    return found.scheme, found.netloc.rpartition("@")[2]

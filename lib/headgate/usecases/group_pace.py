@@ -1,0 +1,124 @@
+"""How fast a group reads, told from its committed offsets as the worker sees them over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from statistics import median
+
+from headgate.model.activity import Activity, ActivityState, Mark, Window
+from headgate.model.cluster import Cluster, Group
+from headgate.model.registry import Pipeline
+from headgate.model.streams import internal_kind
+from headgate.plan.impact import Rates
+from headgate.store import open_store
+from headgate.store.runs import RunRow
+from headgate.usecases.context import Context
+
+WINDOW_SECONDS = 60.0
+"""Kafka Streams commits each 30 s unless configured: a shorter window sees none, or a burst."""
+_GAP_SECONDS = 300.0
+# An hour of windows, at a minute each.
+_KEPT = 60
+_ENOUGH = 3
+"""Fewer windows say nothing of a rate."""
+
+
+def with_pace(found: Activity, before: Activity | None, group: Group, cluster: Cluster) -> Activity:
+    """Return the activity with what the group has read since its mark, once that is old enough.
+
+    What a reset moves is not read: no window goes over a time without members, over offsets that
+    went back, or over other partitions.
+    """
+    windows = before.windows if before else ()
+    mark = _mark(found, group, cluster)
+    last = before.mark if before else None
+    if mark is None or last is None:
+        return replace(found, mark=mark, windows=windows)
+    passed = _seconds(last.at, mark.at)
+    is_same = last.partitions == mark.partitions and mark.done >= last.done
+    if is_same and passed < WINDOW_SECONDS:
+        return replace(found, mark=last, windows=windows)
+    if is_same and passed <= _GAP_SECONDS:
+        window = Window(
+            begin=last.at,
+            end=mark.at,
+            read=mark.done - last.done,
+            arrived=max(mark.ended - last.ended, 0),
+            left=min(last.ended - last.done, mark.ended - mark.done),
+        )
+        windows = (*windows, window)[-_KEPT:]
+    return replace(found, mark=mark, windows=windows)
+
+
+def _mark(found: Activity, group: Group, cluster: Cluster) -> Mark | None:
+    """Return where the group is; None where nobody is in it, or a position is not known."""
+    if found.state is not ActivityState.RUNNING:
+        return None
+    ends = {(t.name, p.number): p.end for t in cluster.topics.values() for p in t.partitions}
+    # What goes round within a Kafka Streams application is no input that waits.
+    mine = [o for o in group.offsets if internal_kind(o.topic) is None]
+    pairs = [(o.offset, ends.get((o.topic, o.partition))) for o in mine]
+    known = [(at, end) for at, end in pairs if at is not None and end is not None]
+    if not known or len(known) < len(pairs):
+        return None
+    return Mark(
+        at=cluster.at,
+        done=sum(at for at, _ in known),
+        ended=sum(max(end, at) for at, end in known),
+        partitions=tuple(sorted(f"{o.topic}:{o.partition}" for o in mine)),
+    )
+
+
+def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
+    """Return how fast the pipeline's group reads, or why that is not known, as a clause."""
+    with closing(open_store(context.store_url)) as store:
+        seen = store.activity.all().get(pipeline.name)
+        runs = store.runs.touching(f"group:{pipeline.group}")
+    if seen is None or not seen.windows:
+        return "no worker has seen for a few minutes how fast the group reads (`headgate up`)"
+    return rates_of(_undisturbed(seen.windows, runs)) or (
+        "the worker has seen too little of what the group reads"
+    )
+
+
+def rates_of(windows: Sequence[Window]) -> Rates | None:
+    """Return the rates of windows, None where too few tell.
+
+    In a window with work more was left, at both ends, than was read in it: it shows how fast the
+    group reads. Others show only how fast records come.
+    """
+    reading = [w for w in windows if w.read]
+    if len(reading) < _ENOUGH:
+        return None
+    busy = [w for w in reading if w.left >= w.read]
+    has_work = len(busy) >= _ENOUGH
+    told = busy if has_work else reading
+    kind = "with work waiting" if has_work else "none of them with much waiting"
+    return Rates(
+        reads=median(w.read / _seconds(w.begin, w.end) for w in told),
+        arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
+        how=f"committed offsets over {len(told)} minutes, {kind}, the newest at {told[-1].end}",
+        idle=not has_work,
+    )
+
+
+def _undisturbed(windows: Iterable[Window], runs: Sequence[RunRow]) -> list[Window]:
+    """Leave out the windows in which a run may have moved the group's offsets."""
+    return [w for w in windows if not any(_overlaps(w, run) for run in runs)]
+
+
+def _overlaps(window: Window, run: RunRow) -> bool:
+    if run.started_at is None:
+        return False
+    begun = datetime.fromisoformat(run.started_at) <= datetime.fromisoformat(window.end)
+    ended = run.ended_at
+    return begun and (
+        ended is None or datetime.fromisoformat(ended) >= datetime.fromisoformat(window.begin)
+    )
+
+
+def _seconds(begin: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()

@@ -1,0 +1,143 @@
+"""Compare what runs after an upgrade with the version that was judged before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.compat.likeness import Likeness, liken
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.gateway.addresses import is_web
+from headgate.gateway.evidence_files import find
+from headgate.gateway.watch_files import newest_part
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.parse.assemble import Gathered, assemble, logs_of
+from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.spark.event_log_version import LoggedQuery, LoggedRun, alone, queries
+from headgate.parse.streams.observed import with_application_id
+from headgate.parse.version_file import fingerprint
+from headgate.plan.verdict import Sight, Trace
+from headgate.usecases.compare_versions import read_side
+from headgate.usecases.context import Context
+from headgate.usecases.read_version import gather
+from headgate.usecases.read_watch import TOPIC
+
+_LOGS = (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
+
+
+def judge_running(context: Context, pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+    """Return what the registered evidence shows of the version that runs; it never fails for it.
+
+    `version` is the fingerprint that `after` had when it was judged. NotFoundError where the
+    pipeline is not registered.
+    """
+    registered = context.registry.pipeline(pipeline)
+    if registered is None:
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+    if registered.engine is Engine.KAFKA_STREAMS:
+        return _of_group(context, after, version, trace)
+    problems: list[str] = []
+    for place in _places(context, registered, trace, problems):
+        running = _running(context, place, trace, problems)
+        if running is not None:
+            return _beside(context, place, running, after, version)
+    return Sight(untold=(*problems, _nothing(registered)))
+
+
+def _beside(context: Context, place: str, running: Version, after: str, version: str) -> Sight:
+    judged = _judged(context, after, version)
+    return judged if isinstance(judged, Sight) else _sight(place, liken(judged, running))
+
+
+def _sight(told_by: str, found: Likeness) -> Sight:
+    return Sight(told_by=told_by, differs=found.differs, untold=found.untold)
+
+
+def _judged(
+    context: Context, after: str, version: str, application: str | None = None
+) -> Version | Sight:
+    """Return the version as it was judged; a sight of nothing where it is another one now."""
+    try:
+        found = read_side((after,), context)
+    except HeadgateError as error:
+        return Sight(untold=(f"{after} can't be read any more: {error}",))
+    found = with_application_id(found, application) if application else found
+    if fingerprint(found) != version:
+        return Sight(untold=(f"{after} is another version now than was judged",))
+    return found
+
+
+def _places(
+    context: Context, pipeline: Pipeline, trace: Trace, problems: list[str]
+) -> Iterator[str]:
+    """Yield what may show a run: the watch first, which sees most of it."""
+    if pipeline.watch and pipeline.watch.startswith(TOPIC):
+        yield pipeline.watch
+    elif pipeline.watch:
+        try:
+            folder = find(pipeline.watch, context.registry.file_systems)
+            part = newest_part(folder, trace.query_id or "") if folder else None
+        except HeadgateError as error:
+            problems.append(str(error))
+        else:
+            yield from (part.name,) if part else ()
+    yield from pipeline.evidence
+
+
+def _running(context: Context, place: str, trace: Trace, problems: list[str]) -> Version | None:
+    try:
+        if not (is_web(place) or place.startswith(TOPIC) or find(place)):
+            return None
+        found = gather((place,), context=context)
+        for query in queries(logs_of(found)):
+            runs = (
+                [r for r in query.runs if _is_new(r, trace)] if query.id == trace.query_id else []
+            )
+            if runs:
+                return assemble(_alone(found, query, runs[-1]), query=query.id)
+    except HeadgateError as error:
+        problems.append(f"{place} could not be read: {error}")
+    return None
+
+
+def _is_new(found: LoggedRun, trace: Trace) -> bool:
+    """Say whether a run with a plan did what no run of the old version can have done.
+
+    It reported a batch beyond the last that was committed, or began one beyond the last begun.
+    """
+    run = found.run
+    reported = (run.newest or {}).get("batchId")
+    goes_on = isinstance(reported, int) and _later(reported, trace.committed)
+    return bool(run.plans) and (goes_on or _later(run.last_batch, trace.begun))
+
+
+def _later(batch: int | None, than: int | None) -> bool:
+    return batch is not None and (than is None or batch > than)
+
+
+def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
+    """Return what was told of one run, and nothing of the ones before it."""
+    log = alone(query, run)
+    for piece in found.pieces:
+        if piece.kind not in _LOGS:
+            continue
+        if piece.kind is PieceKind.WATCH and piece.value.log.path == run.path:
+            told = piece.value.of_run(run.run.run_id, log)
+            return Gathered(pieces=[Piece(PieceKind.WATCH, log.path, told)])
+    return Gathered(pieces=[Piece(PieceKind.EVENT_LOG, log.path, log)])
+
+
+def _nothing(pipeline: Pipeline) -> str:
+    if pipeline.watch or pipeline.evidence:
+        return "no registered evidence shows a plan of the run that began"
+    return "headgate.toml names neither a `watch` nor `evidence` that would show its plan"
+
+
+def _of_group(context: Context, after: str, version: str, trace: Trace) -> Sight:
+    from headgate.compat.streams.likeness import liken_group
+
+    assert trace.group is not None
+    judged = _judged(context, after, version, trace.group.id)
+    if isinstance(judged, Sight):
+        return judged
+    return _sight(f"the group {trace.group.id}", liken_group(judged, trace.group))

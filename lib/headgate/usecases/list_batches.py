@@ -1,0 +1,92 @@
+"""List the batches that a query can go back to, with what was in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+
+from headgate.errors import NotFoundError, ScenarioError
+from headgate.gateway.world import LiveWorld
+from headgate.model.rewind import LoggedBatch
+from headgate.model.version import Engine
+from headgate.plan.moment import from_milliseconds, iso
+from headgate.plan.words import instead
+from headgate.usecases.context import Context, needs_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """A batch that both logs hold; times are ISO 8601 in UTC, None where no log says them.
+
+    `records` are how many offsets of each Kafka topic it went over (gaps of compaction and of
+    transactions count). None where the batch before it is not in the logs any more, and for a query
+    that reads no topic.
+    """
+
+    number: int
+    planned_at: str | None = None
+    committed_at: str | None = None
+    watermark: str | None = None
+    records: Mapping[str, int] | None = None
+
+    @property
+    def total(self) -> int | None:
+        """How many records it read in all."""
+        return None if self.records is None else sum(self.records.values())
+
+
+def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
+    """Return the batches that the query's checkpoint holds, newest first.
+
+    NotFoundError where the pipeline is not registered, ScenarioError where it has no checkpoint,
+    EvidenceError or UnreachableError where that can't be read.
+    """
+    needs_file(context)
+    found = context.registry.pipeline(pipeline)
+    if found is None:
+        names = instead(pipeline, [p.name for p in context.registry.pipelines])
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
+    if found.engine is not Engine.SPARK or not found.checkpoint:
+        raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to go back to")
+    with closing(LiveWorld(context.registry, context.home)) as world:
+        if world.checkpoint(found.checkpoint) is None:
+            raise ScenarioError(f"there is no checkpoint at {found.checkpoint}")
+        return batch_rows(world.batches(found.checkpoint))
+
+
+def batch_rows(batches: Iterable[LoggedBatch]) -> tuple[BatchRow, ...]:
+    """Return a row for each batch, newest first, from where it and the one before it ended."""
+    ordered = sorted(batches, key=lambda batch: batch.number)
+    rows = [_row(batch, None) for batch in ordered[:1]]
+    rows += [_row(batch, _between(before, batch)) for before, batch in pairwise(ordered)]
+    return tuple(reversed(rows))
+
+
+def _between(before: LoggedBatch, batch: LoggedBatch) -> dict[str, int] | None:
+    """Return the records between two ends, None where the logs don't tell the begin.
+
+    A partition that was added meanwhile was read from its beginning, which is 0.
+    """
+    known = batch.offsets.keys() <= before.offsets.keys()
+    if not batch.offsets or not known or before.number + 1 != batch.number:
+        return None
+    return {
+        topic: sum(end - before.offsets[topic].get(n, 0) for n, end in parts.items())
+        for topic, parts in batch.offsets.items()
+    }
+
+
+def _row(batch: LoggedBatch, records: Mapping[str, int] | None) -> BatchRow:
+    return BatchRow(
+        number=batch.number,
+        planned_at=_iso(batch.planned_ms),
+        committed_at=_iso(batch.committed_ms),
+        watermark=_iso(batch.watermark_ms),
+        records=records,
+    )
+
+
+def _iso(at: int | None) -> str | None:
+    return iso(from_milliseconds(at)) if at else None

@@ -1,0 +1,54 @@
+"""`headgate estimate`: the costs of a plan, and its refusal with the exit code of one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from console_seed import add_stopped_pipeline
+from headgate.cli import estimate
+
+
+@pytest.fixture
+def registered(tmp_path, monkeypatch):
+    """A stopped query over files, and one without a checkpoint."""
+    file = tmp_path / "headgate.toml"
+    file.write_text('[[pipeline]]\nname = "bare"\nengine = "spark"\ncheckpoint = "none"\n')
+    add_stopped_pipeline(file)
+    monkeypatch.setenv("HEADGATE_CONFIG", str(file))
+
+
+def run(*arguments):
+    # As `headgate` does it: the command returns its exit code.
+    found = CliRunner().invoke(
+        estimate.command, arguments, standalone_mode=False, catch_exceptions=False
+    )
+    return found.return_value, found.output
+
+
+def test_costs_are_told_without_steps(registered):
+    code, output = run("from-scratch", "returns")
+    assert code == 0
+    told = dict(line.split(": ", 1) for line in output.splitlines())
+    assert told["Read again"].startswith("unknown: it reads no topic")
+    # It has no state: only that is linked.
+    assert told["Snapshot"].endswith("B, all of it copied.")
+    assert "for 14 days" in told["Undo"]
+    assert "stop returns" not in output
+
+
+def test_json_has_the_impact_alone(registered):
+    code, output = run("from-scratch", "returns", "--format", "json")
+    document = json.loads(output)
+    assert code == 0
+    assert document["schema"] == 1
+    assert "steps" not in document
+    assert document["impact"]["snapshot"]["bytes"] > 0
+
+
+def test_what_may_not_be_done_is_refused_with_its_reason(registered):
+    code, output = run("from-scratch", "bare")
+    assert code == 3
+    assert "Refused: " in output

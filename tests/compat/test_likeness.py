@@ -1,0 +1,173 @@
+"""What runs beside what was judged, over plans that Spark wrote before and while it ran."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headgate.compat.likeness import liken
+from headgate.compat.streams.likeness import liken_group
+from headgate.model.cluster import Group, GroupType, Member
+from headgate.model.streams import (
+    GroupSubtopology,
+    GroupTopic,
+    Repartition,
+    StreamsApplication,
+    StreamsProcessor,
+    StreamsSource,
+    StreamsStore,
+)
+from headgate.model.version import Engine, Evidence, Version
+from headgate.usecases.compare_versions import read_side
+
+ROOT = Path(__file__).parents[1]
+GOLDEN, CASES = ROOT / "golden" / "spark" / "4.2.0", ROOT / "cases" / "spark"
+# What a watch tells of a running query.
+TOLD = ("explain.txt", "capture.json", "logical.json")
+WATCHED = Evidence(kind="watch", path="the watch")
+
+
+@pytest.fixture
+def told(tmp_path):
+    def read(folder, names=TOLD, evidence=WATCHED):
+        place = tmp_path / "told"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for name in names:
+            if (folder / name).exists():
+                shutil.copy(folder / name, place)
+        found = read_side((str(place),), None)
+        return replace(found, evidence=(evidence,))
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "aggregate_by_key",
+        "aggregate_object_hash",
+        "aggregate_reduce_groups",
+        "chain_static_join_aggregate",
+        "deduplicate_within_watermark",
+        "limit_five",
+        "sink_file_partitioned",
+        "sink_table",
+        "source_file_metadata",
+        "source_kafka_from_json",
+        "stream_join_left",
+        "subquery_scalar",
+        "transform_with_state_event_time",
+        "window_session",
+    ],
+)
+def test_a_version_is_like_itself_when_it_runs(told, name):
+    judged = read_side((str(GOLDEN / name / "capture"),), None)
+    assert not liken(judged, told(GOLDEN / name / "run")).differs
+    assert not liken(judged, told(GOLDEN / name / "run", ("explain.txt",))).differs
+    # A UI and an event log have a plan in other words: it may not be called another one for that.
+    log = Evidence(kind="event-log", path="the log")
+    assert not liken(judged, told(GOLDEN / name / "run", ("formatted.txt",), log)).differs
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("agg_min_to_max", "other functions"),
+        ("agg_add_column", "other functions"),
+        ("agg_key_rename", "it writes the columns"),
+        ("agg_map_add", "it lacks the project v"),
+        ("dedup_within_wm_delay", "its watermarks are"),
+        ("kafka_topic_change", "it reads"),
+        ("kafka_max_offsets", "with other options"),
+        ("limit_change", "other limit"),
+        ("op_add_before", "stateful operator"),
+        ("sink_file_partition_by", "partitioned by"),
+    ],
+)
+def test_another_version_is_told_apart(told, name, said):
+    judged = read_side((str(CASES / name / "after"),), None)
+    running = told(CASES / name / "before")
+    assert said in "; ".join(liken(judged, running).differs)
+
+
+def test_code_that_no_plan_shows_is_untold_and_no_likeness(told):
+    judged = read_side((str(CASES / "fmgws_code_change" / "after"),), None)
+    found = liken(judged, told(CASES / "fmgws_code_change" / "before"))
+    assert not found.differs and "does not show the code of map_groups" in found.untold[0]
+
+
+def test_what_an_event_log_writes_in_other_words_is_untold(told):
+    judged = read_side((str(GOLDEN / "static_join_left" / "capture"),), None)
+    log = Evidence(kind="event-log", path="the log")
+    running = told(GOLDEN / "static_join_left" / "run", ("formatted.txt",), log)
+    found = liken(judged, running)
+    assert not found.differs and "in other words" in found.untold[0]
+
+
+def test_without_a_plan_nothing_is_told(told):
+    judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
+    found = liken(judged, Version(engine=Engine.SPARK))
+    assert not found.differs and found.untold == ("no plan of what runs was read",)
+
+
+def test_another_spark_than_was_judged_is_said(told):
+    judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
+    running = told(GOLDEN / "aggregate_by_key" / "run")
+    found = liken(replace(judged, engine_version="4.2.0"), replace(running, engine_version="4.0.2"))
+    assert not found.differs
+    assert "it runs on Spark 4.0.2, and Spark 4.2.0 was judged" in found.untold
+
+
+APP = StreamsApplication(
+    application_id="app",
+    described=True,
+    processors=(
+        StreamsProcessor(name="in", kind="source", operator="source", subtopology=0),
+        StreamsProcessor(name="count", kind="processor", operator="aggregate", subtopology=1),
+    ),
+    sources=(StreamsSource(processor="in", topics=("orders",), subtopology=0),),
+    repartitions=(
+        Repartition(name="by", topic="app-by-repartition", writes_from=(0,), reads_into=(1,)),
+    ),
+    stores=(StreamsStore(name="sums", subtopology=1, changelog="app-sums-changelog"),),
+)
+JUDGED = Version(engine=Engine.KAFKA_STREAMS, streams=APP)
+KEPT = (
+    GroupSubtopology(id="0", sources=("orders",), repartition_sinks=("app-by-repartition",)),
+    GroupSubtopology(
+        id="1",
+        repartition_sources=(GroupTopic(name="app-by-repartition"),),
+        changelogs=(GroupTopic(name="app-sums-changelog"),),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (KEPT, ""),
+        (KEPT[:1], "it lacks the sub-topology 1"),
+        ((*KEPT, GroupSubtopology(id="2")), "it has the sub-topology 2"),
+        ((replace(KEPT[0], sources=("other",)), KEPT[1]), "reads other, not orders"),
+        ((replace(KEPT[0], repartition_sinks=()), KEPT[1]), "has the repartition topics none"),
+        (
+            (KEPT[0], replace(KEPT[1], changelogs=(GroupTopic(name="app-more-changelog"),))),
+            "stores that it should not: app-more-changelog",
+        ),
+        # Logging may be switched off for a store: a description does not tell.
+        ((KEPT[0], replace(KEPT[1], changelogs=())), ""),
+    ],
+)
+def test_the_topology_that_the_broker_keeps_is_compared(kept, said):
+    found = liken_group(JUDGED, Group(id="app", type=GroupType.STREAMS, subtopologies=kept))
+    assert said in "; ".join(found.differs) and bool(found.differs) is bool(said)
+    assert "does not show what its processors do" in found.untold[0]
+
+
+@pytest.mark.parametrize(("topic", "differs"), [("orders", ()), ("strange", ("it reads strange",))])
+def test_a_classic_group_shows_only_what_it_reads(topic, differs):
+    member = Member(id="m", assignment=((topic, 0), ("app-by-repartition", 0)))
+    found = liken_group(JUDGED, Group(id="app", type=GroupType.CLASSIC, members=(member,)))
+    assert found.differs == differs and "classic protocol" in found.untold[0]

@@ -1,0 +1,131 @@
+"""Runs over shell commands and a checkpoint folder that crash at any of their effects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headgate.gateway.world import LiveEffects
+from headgate.model.registry import Commands, Registry
+from headgate.plan.execute import Executor
+from headgate.plan.plan import dump_plan
+from headgate.plan.ports.control import Status
+from headgate.store import Store
+from headgate.store.runs import NewRun
+from headgate.worker.run_journal import RunJournal
+
+# A start while it runs is written to `twice`: that must never be.
+START = (
+    "[ -e running ] && echo >> twice; touch running; mkdir -p ck/offsets;"
+    '[ -e ck/metadata ] || echo \'{"id":"new"}\' > ck/metadata'
+)
+COMMANDS = Commands(stop="rm -f running", start=START, status="[ -e running ] && exit 0 || exit 3")
+
+
+class Crash(BaseException):
+    """The process is gone: no handler of ours may see it."""
+
+
+class Points:
+    """Counts effects and journal entries; crashes before or after the one that is `at`."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.at = at
+        self.count = 0
+
+    def wrap(self, call):
+        def counted(*args, **kwargs):
+            self._hit()
+            result = call(*args, **kwargs)
+            self._hit()
+            return result
+
+        return counted
+
+    def _hit(self) -> None:
+        self.count += 1
+        if self.count - 1 == self.at:
+            raise Crash
+
+
+class CrashingEffects(LiveEffects):
+    NAMES = (
+        *(
+            "command",
+            "ask_person",
+            "alter_offsets",
+            "delete_offsets",
+            "copy_tree",
+            "move",
+            "make_like",
+        ),
+        *("remove_tree", "write_record", "create_topic", "delete_topic"),
+        *("configure_topic", "empty_topic", "park", "unpark", "raise_partitions"),
+        *("copy_beside", "edit_copy", "remove_beside", "make_checkpoint", "drop_draft"),
+        *("copy_to_batch", "copy_sink_log", "move_files", "remove_beside"),
+        *("copy_place", "make_place", "drop_place", "lead"),
+    )
+
+    def status(self, pipeline):
+        """What the status command says, without a shell: it is asked hundreds of times here."""
+        running = Path(self.registry.path).parent / "running"
+        return Status.RUNS if running.exists() else Status.STOPPED
+
+    def crash_at(self, points: Points) -> CrashingEffects:
+        for name in self.NAMES:
+            setattr(self, name, points.wrap(getattr(self, name)))
+        return self
+
+
+class Lab:
+    """A folder with a registry; runs plans over real effects and a real store."""
+
+    def __init__(self, folder: Path, registry: Registry, store: Store) -> None:
+        self.folder = folder
+        self.registry = registry
+        self.home = folder / ".headgate"
+        self.store = store
+        # Who confirms what a person is asked to do, by word and request; None: not yet.
+        self.person = lambda _word, _request: None
+
+    def enqueue(self, plan, undo_of=None) -> str:
+        new = NewRun(
+            scenario=plan.scenario,
+            pipeline=plan.pipeline,
+            plan_hash=plan.hash,
+            plan=dump_plan(plan),
+            resources=(),
+            undo_of=undo_of,
+        )
+        return self.store.runs.enqueue(new, by="ann", action="apply")
+
+    def effects(self, run: str = "preview") -> CrashingEffects:
+        def note(message):
+            self.notes.append(message)
+
+        self.notes = []
+        return CrashingEffects(
+            self.registry,
+            self.home,
+            run=run,
+            pause=lambda _seconds: None,
+            note=note,
+            ask=lambda word, request: self.person(word, request),
+        )
+
+    def execute(self, run: str, plan, undo_of=None, *, points: Points | None = None) -> None:
+        points = points or Points()
+        effects = self.effects(run).crash_at(points)
+        journal = RunJournal(self.store, run, plan, undo_of=undo_of)
+        for name in ("begin", "done"):
+            setattr(journal, name, points.wrap(getattr(journal, name)))
+        executor = Executor(effects, journal)
+        for position, step in enumerate(plan.steps):
+            executor.apply(position, step)
+
+    def crash(self, run: str, plan, at: int, undo_of=None) -> bool:
+        """Execute and crash at point `at`; False where the run ends before it."""
+        try:
+            self.execute(run, plan, undo_of, points=Points(at))
+        except Crash:
+            return True
+        return False

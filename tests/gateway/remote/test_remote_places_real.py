@@ -1,0 +1,100 @@
+"""A checkpoint is copied to a new place on real servers, cut there, read back, and removed."""
+
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import RefusedError, StepError
+from headgate.gateway.checkpoint_copy import copy_checkpoint
+from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.evidence_files import find
+from headgate.gateway.remote_changes import open_changes
+from headgate.gateway.rewound_copy import copy_to_batch
+from headgate.gateway.world import LiveEffects
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.version import Engine
+
+CHECKPOINT = Path(__file__).parents[3] / "tests/golden/checkpoints/rocksdb/checkpoint"
+STORES = ("s3", "azure", "google", "hdfs")
+
+
+def effects_of(store, home, run="run", settings=None):
+    pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint=store.address)
+    registry = Registry(pipelines=(pipeline,), file_systems=settings or store.settings)
+    return LiveEffects(registry, home, run=run, pause=lambda _: None, note=lambda _: None)
+
+
+def brought(location, settings, folder):
+    """Return what stands there, as a folder of this machine."""
+    place = find(location, settings)
+    copy_checkpoint(place, folder)
+    return folder
+
+
+@pytest.fixture(params=STORES)
+def store(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_a_whole_copy_is_the_same_and_goes_when_it_was_not_used(store, tmp_path):
+    effects = effects_of(store, tmp_path)
+    old, new = store.address, f"{store.address}.2"
+    assert effects.is_free(new)
+    before = effects.listing_hash(old)
+    effects.copy_place(old, new, expected=before)
+    assert effects.place_flaw(new) is None and not effects.is_free(new)
+    was = brought(old, store.settings, tmp_path / "old")
+    assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(was)
+    assert effects.listing_hash(old) == before
+    assert effects.checkpoint(new).head == effects.checkpoint(old).head
+    with pytest.raises(RefusedError, match="changed while it was copied"):
+        effects.copy_place(old, f"{old}.3", expected="another listing")
+    assert effects.drop_place(new, old) is None
+    assert effects.is_free(new) and effects.listing_hash(old) == before
+
+
+def test_a_copy_to_the_end_of_a_batch_is_the_one_that_is_cut_here(store, tmp_path):
+    effects = effects_of(store, tmp_path)
+    old, new = store.address, f"{store.address}.4"
+    batch = effects.batches(old)[-2].number
+    rewind = effects.rewind(old, batch)
+    assert rewind.files == len([p for p in CHECKPOINT.rglob("*") if p.is_file()])
+    effects.copy_place(old, new, expected=effects.listing_hash(old), batch=batch, query_id="a")
+    assert effects.checkpoint(new).head == (batch, batch)
+    assert effects.checkpoint(new).query_id == "a"
+    here = brought(old, store.settings, tmp_path / "old")
+    copy_to_batch(here, tmp_path / "cut", batch, query_id="a")
+    assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(tmp_path / "cut")
+    # What a query has written there since is not removed.
+    changes, path = open_changes(new, store.settings)
+    changes.write(f"{path}/offsets/99", b"v1")
+    assert "is no longer what was put there" in effects.drop_place(new, old)
+    assert effects.listing_hash(new) is not None
+
+
+def test_a_checkpoint_that_is_not_there_is_none(store, tmp_path):
+    effects = effects_of(store, tmp_path)
+    gone = f"{store.address}-gone"
+    assert effects.checkpoint(gone) is None and effects.query_position(gone) is None
+    assert effects.listing_hash(gone) is None
+
+
+def test_a_store_that_takes_no_writes_says_so_in_a_sentence(s3, tmp_path):
+    wrong = {"s3": {**s3.settings["s3"], "secret_key": "wrong"}}
+    effects = effects_of(s3, tmp_path, settings=wrong)
+    with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
+        effects.copy_place(s3.address, f"{s3.address}.5", expected="x")
+
+
+def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
+    somebody = {"hdfs": {**hdfs.settings["hdfs"], "user": "somebody"}}
+    effects = effects_of(hdfs, tmp_path, settings=somebody)
+    target = f"{hdfs.address}.6"
+    with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
+        effects.make_place(target, f"{hdfs.address}-gone", "a", ())
+    assert effects_of(hdfs, tmp_path).is_free(target)
+
+
+def test_nothing_but_a_numbered_neighbour_is_touched(s3, tmp_path):
+    with pytest.raises(StepError, match="is no place that a run makes"):
+        effects_of(s3, tmp_path).drop_place("s3a://bucket/out", None)

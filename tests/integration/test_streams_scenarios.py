@@ -1,0 +1,296 @@
+"""One real Kafka Streams application is paused, upgraded, skips a record, retires, and comes back.
+
+Every record that it writes is compared with what was counted directly from its input.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+import uuid
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+
+import pytest
+
+import resettable
+from headgate.gateway.kafka_open import open_kafka
+from integration.conftest import Team, end_workers
+
+pytestmark = pytest.mark.kafka
+
+
+class Application:
+    """The application `app`, registered in the team's folder; `kind` there says which version."""
+
+    def __init__(self, team, name, class_path, **settings):
+        self.team, self.name, self.topic = team, name, f"{name}-in"
+        self.broker, self.folder = team.bootstrap, team.folder
+        # What it has read so far, in order, and what stood in front of each count.
+        self.lives = []
+        words = resettable.argv(
+            class_path, "KIND", self.broker,
+            application_id=name, prefix=name, state_dir=self.folder / "state",
+            describe=self.folder, pause=self.folder / "pause", **settings,
+        )  # fmt: skip
+        self.commands = resettable.versioned(words, self.folder / "state")
+
+    def register(self):
+        (self.folder / "kind").write_text("rekeyed\n")
+        table = "\n".join(f"{word} = {json.dumps(text)}" for word, text in self.commands.items())
+        self.team.register(
+            f'[[pipeline]]\nname = "app"\nengine = "kafka-streams"\ngroup = "{self.name}"\n'
+            f'evidence = ["rekeyed.txt"]\n[pipeline.commands]\n{table}\n'
+        )
+
+    def evidence(self, kind):
+        return resettable.evidence(self.folder, kind, self.name)
+
+    def shell(self, word):
+        subprocess.run(self.commands[word], shell=True, cwd=self.folder, check=True)
+
+    @property
+    def runs(self):
+        command = self.commands["status"]
+        return subprocess.run(command, shell=True, cwd=self.folder, check=False).returncode == 0
+
+    def write(self, records):
+        resettable.produce(self.broker, self.topic, records)
+
+    def write_by_key(self, records):
+        """As a producer does that knows of all partitions."""
+        resettable.produce_by_key(self.broker, self.topic, records)
+
+    def read_all(self):
+        """Partition, key, value and time of its input's records."""
+        with open_kafka(self.team.context.registry) as kafka:
+            parts = range(len(kafka.partitions()[self.topic]))
+        return [(p, *r) for p in parts for r in resettable.read(self.broker, self.topic, part=p)]
+
+    @property
+    def own(self):
+        """Its internal topics."""
+        return f"{self.name}-counts-changelog", f"{self.name}-by-key-repartition"
+
+    def read(self):
+        """The keys of its input, in order."""
+        return [key for key, _, _ in resettable.read(self.broker, self.topic)]
+
+    def written(self):
+        """What it wrote for each key, in order."""
+        found = defaultdict(list)
+        for key, count, _ in resettable.read(self.broker, f"{self.name}-out"):
+            found[key].append(count)
+        return dict(found)
+
+    def must_have_read(self, keys, mark=""):
+        """Wait until it has counted these keys on top, then assert that it wrote just that."""
+        self.lives.append((list(keys), mark))
+        counts, right = Counter(), defaultdict(list)
+        for keys, mark in self.lives:
+            for key in keys:
+                counts[key] += 1
+                right[key].append(f"{mark}{counts[key]}")
+        total = sum(map(len, right.values()))
+        wait(lambda: sum(map(len, self.written().values())) >= total, self.written)
+        wait(self.is_at_the_end, "it commits nothing more")
+        assert self.written() == dict(right)
+
+    def committed(self):
+        """Its committed offset by topic; each has one partition."""
+        with open_kafka(self.team.context.registry) as kafka:
+            return {o.topic: o.offset for o in kafka.describe_group(self.name).offsets}
+
+    def topics(self):
+        with open_kafka(self.team.context.registry) as kafka:
+            return {name for name in kafka.partitions() if name.startswith(self.name)}
+
+    def is_at_the_end(self):
+        """Whether it has committed all there is of its input and of what it passes on."""
+        with open_kafka(self.team.context.registry) as kafka:
+            at = {(o.topic, o.partition): o.offset for o in kafka.describe_group(self.name).offsets}
+            ends = kafka.begin_end(at)
+        return (self.topic, 0) in at and all(ends[part][1] == offset for part, offset in at.items())
+
+
+def wait(condition, said, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, said() if callable(said) else said
+        time.sleep(0.2)
+
+
+def apply(team, scenario, *options):
+    file, plan = team.plan("app", *options, scenario=scenario)
+    assert plan["appliable"], plan["refusals"]
+    done = team.run("apply", str(file))
+    assert done["state"] == "done"
+    return plan, done["run"]
+
+
+def undo(team, run):
+    assert team.run("undo", run)["state"] == "done"
+
+
+@contextmanager
+def at_work(folder, broker, class_path, **settings):
+    """Yield an application that has counted its history, registered in a folder of its own."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    team, name = Team(folder, broker), f"app-{uuid.uuid4().hex[:8]}"
+    topics = [NewTopic(f"{name}-{end}", 1, 1) for end in ("in", "out")]
+    admin = AdminClient({"bootstrap.servers": broker})
+    for future in admin.create_topics(topics).values():
+        future.result(20)
+    app = Application(team, name, class_path, **settings)
+    app.register()
+    app.write(resettable.HISTORY)
+    app.shell("start")
+    try:
+        app.must_have_read(app.read())
+        team.run("capture", app.evidence("rekeyed"), "--pipeline", "app")
+        yield app
+    finally:
+        app.shell("stop")
+        end_workers(team)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, broker, class_path):
+    """One of the classic protocol at work; each test leaves it so, whatever it has counted."""
+    folder = tmp_path_factory.mktemp("classic")
+    with at_work(
+        folder, broker, class_path, session_timeout_ms=6000, heartbeat_interval_ms=500
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def team(app):
+    return app.team
+
+
+MORE = (("a", 300_000), ("c", 120_000), ("a", 300_000), ("d", 310_000))
+
+
+def test_what_comes_during_a_pause_is_counted_after_it(team, app):
+    plan, run = apply(team, "pause")
+    assert [s["action"] for s in plan["steps"]] == ["pause_processing", "notify"]
+    before = app.written()
+    app.write(MORE)
+    time.sleep(1)
+    assert app.written() == before
+    assert len(app.read()) == len(resettable.HISTORY) + len(MORE)
+    assert "is paused already" in team.plan("app", scenario="pause", code=3)[1]["refusals"][0]
+    undo(team, run)
+    app.must_have_read([key for key, _ in MORE])
+    assert "is being resumed" in (team.folder / "told").read_text()
+
+
+def test_a_new_version_goes_on_where_the_old_one_stopped(team, app):
+    at = len(app.read())
+    _, run = apply(team, "offline-upgrade", "--after", app.evidence("marked"))
+    app.write(MORE)
+    app.must_have_read(app.read()[at:], "v2:")
+    undo(team, run)
+    # The old version does again what the new one did, on top of the state that this left.
+    app.must_have_read(app.read()[at:])
+
+
+def test_a_record_that_kills_it_is_skipped(team, app):
+    at = len(app.read())
+    resettable.produce(app.broker, app.topic, [("poison", 320_000)])
+    wait(lambda: not app.runs, "it does not die of the record")
+    app.write(MORE)
+    _, run = apply(team, "skip", f"--records={app.topic}:0:{at}")
+    app.must_have_read(app.read()[at + 1 :])
+    undo(team, run)
+    assert app.committed()[app.topic] == at and not app.runs
+    apply(team, "skip", f"--records={app.topic}:0:{at}")
+    app.must_have_read(app.read()[at + 1 :])
+
+
+def test_nothing_is_left_of_one_that_retires_and_its_undo_brings_all_back(app):
+    retires_and_comes_back(app)
+
+
+def test_so_it_is_with_one_of_the_streams_protocol_whose_input_then_gets_more_partitions(
+    tmp_path, broker, class_path
+):
+    with at_work(tmp_path, broker, class_path, group_protocol="streams") as app:
+        retires_and_comes_back(app)
+        gets_more_partitions(app)
+
+
+def retires_and_comes_back(app):
+    app.shell("stop")
+    topics, committed = app.topics(), app.committed()
+    plan, run = apply(app.team, "retire", "--park")
+    assert [s["action"] for s in plan["steps"]][-2:] == ["clear_local_state", "delete_group"]
+    assert app.topics() == {f"{app.name}-in", f"{app.name}-out"}
+    assert app.committed() == {} and not (app.folder / "state").exists()
+    undo(app.team, run)
+    assert app.topics() == topics
+    assert app.committed()[app.topic] == committed[app.topic]
+    app.write(MORE)
+    app.shell("start")
+    app.must_have_read([key for key, _ in MORE])
+
+
+def gets_more_partitions(app):
+    """From one to three: old records stay in the first, new ones go by key to any of them.
+
+    A producer writes meanwhile, late records and duplicates among what comes before and after.
+    """
+    before = app.written()
+    with writing(app):
+        plan, run = apply(app.team, "rescale", "--partitions=3")
+    assert [s["action"] for s in plan["steps"]] == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
+        *("raise_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
+        *("start_pipeline", "prove_partitions"),
+    ]
+    app.write_by_key([*resettable.HISTORY, *MORE])
+    read = app.read_all()
+    assert {part for part, *_ in read} == {0, 1, 2} and len(read) > plan["impact"]["total"] > 0
+    right = resettable.rekeyed(record for _, *record in read)
+    wait(lambda: ends(app.written(), right) == right, lambda: (app.written(), right))
+    for key, counts in app.written().items():
+        first = counts[: -len(right[key])]
+        known = before.get(key, [])
+        more = range(int(known[-1] if known else 0) + 1, 10**9)
+        assert first == [*known, *map(str, more[: len(first) - len(known)])], "it counted otherwise"
+    with open_kafka(app.team.context.registry) as kafka:
+        found = {name: len(parts) for name, parts in kafka.partitions().items()}
+    assert [found[name] for name in app.own] == [3, 3]
+    why = app.team.run("undo", run, code=3)["error"]
+    assert f"can't be undone: {app.topic} keeps 3 partitions" in why
+    again = app.team.plan("app", "--partitions=3", scenario="rescale", code=3)[1]["refusals"]
+    assert "has 3 partitions already" in again[0]
+
+
+def ends(written, right):
+    """The last that it wrote for each key, as many as there should be."""
+    return {key: counts[-len(right[key]) :] for key, counts in written.items()}
+
+
+@contextmanager
+def writing(app):
+    """A producer that goes on, whatever happens to the application."""
+    done = threading.Event()
+
+    def write():
+        number = 0
+        while not done.wait(0.2):
+            number += 1
+            app.write_by_key([(f"late-{number % 7}", 300_000 - number)])
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

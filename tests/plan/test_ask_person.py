@@ -1,0 +1,175 @@
+"""Where no command starts a pipeline a person is asked, waited for, and not simply believed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from test_crash import undo_of
+
+from headgate.errors import RunCancelledError, StepError
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.registry import Commands
+from headgate.plan.build import build_plan
+from headgate.plan.execute import Executor
+from headgate.plan.steps import AskPerson, ClearLocalState
+from headgate.plan.steps.rebind import rebind
+from headgate.store.journal import Event
+from headgate.worker.run_journal import RunJournal
+
+STATUS = "[ -e running ] && exit 0 || exit 3"
+STOPS = Commands(stop="rm -f running", status=STATUS)
+FENCED = Commands(stop="rm -f running", status=STATUS, fence="touch fenced", unfence="rm -f fenced")
+
+
+def reset_of(lab):
+    plan = build_plan("from-scratch", "q", lab.effects())
+    assert plan.appliable, plan.refusals
+    return plan
+
+
+def starter(lab, *, after=2):
+    """A person who starts the query and confirms it when they are asked for the n-th time."""
+    asked = []
+
+    def person(word, request):
+        asked.append((word, request))
+        if len(asked) < after:
+            return None
+        (lab.folder / "running").touch()
+        ck = lab.folder / "ck"
+        (ck / "offsets").mkdir(parents=True, exist_ok=True)
+        if not (ck / "metadata").exists():
+            (ck / "metadata").write_text('{"id":"new"}')
+        return "ann"
+
+    person.asked = asked
+    return person
+
+
+def test_the_run_goes_on_when_it_is_confirmed_and_the_query_shows_itself(lab):
+    here = lab(STOPS)
+    plan = reset_of(here)
+    here.person = starter(here, after=5)
+    run = here.enqueue(plan)
+    here.execute(run, plan)
+    assert [word for word, _ in here.person.asked] == ["start"] * 5
+    assert here.person.asked[0][1] == "Start q"
+    assert "Start q. Then confirm it here, or with: headgate confirm" in " ".join(here.notes)
+    assert "ann confirmed: Start q" in here.notes
+
+
+def test_a_confirmation_alone_is_not_believed(lab):
+    here = lab(STOPS)
+    plan = reset_of(here)
+    here.person = lambda _word, _request: "ann"
+    run = here.enqueue(plan)
+    with pytest.raises(StepError, match="q does not run"):
+        here.execute(run, plan)
+    # What the run did stays: a resume asks again, an undo takes it back.
+    assert list(here.folder.glob(".ck.before-*"))
+    here.person = starter(here, after=1)
+    here.execute(run, plan)
+    assert (here.folder / "running").exists()
+
+
+def test_nobody_for_a_day_fails_the_step_and_takes_nothing_back(lab):
+    here = lab(STOPS)
+    plan = reset_of(here)
+    run = here.enqueue(plan)
+    with pytest.raises(StepError, match="nobody confirmed within a day"):
+        here.execute(run, plan)
+    assert list(here.folder.glob(".ck.before-*"))
+
+
+def test_killed_at_any_point_it_is_asked_and_done_once(lab):
+    for at in itertools.count():
+        here = lab(FENCED)
+        old = tree_hash(here.folder / "ck")
+        plan = reset_of(here)
+        here.person = starter(here)
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        here.execute(run, plan)
+        assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
+        undo = undo_of(here, run, plan)
+        here.person = starter(here)
+        here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
+        assert tree_hash(here.folder / "ck") == old
+        assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
+        if not crashed:
+            break
+    assert at > 20
+
+
+def test_a_cancel_reaches_a_run_that_waits_for_a_person(lab):
+    here = lab(STOPS)
+    plan = reset_of(here)
+    run = here.enqueue(plan)
+    effects = here.effects(run)
+    asked = []
+    effects._ask = lambda word, request: asked.append(word)
+
+    def pause(_seconds):
+        if len(asked) > 3:
+            raise RunCancelledError("the run was cancelled")
+
+    effects._pause = pause
+    journal = RunJournal(here.store, run, plan, undo_of=None)
+    executor = Executor(effects, journal)
+    with pytest.raises(RunCancelledError):
+        for position, step in enumerate(plan.steps):
+            executor.apply(position, step)
+    last = here.store.journal.entries(run)[-1]
+    assert (last.event, last.position) == (Event.FAILED, len(plan.steps) - 1)
+
+
+def test_who_stopped_it_before_the_run_is_told_and_not_waited_for(lab):
+    here = lab(Commands(status=STATUS))
+    (here.folder / "running").unlink()
+    plan = reset_of(here)
+    assert plan.steps[-1].describe().startswith("tell you to start q")
+    here.execute(here.enqueue(plan), plan)
+    assert here.notes[-1] == "Now start q."
+
+
+def test_a_version_that_is_configured_first_keeps_its_fence_until_it_is(lab):
+    here = lab(FENCED)
+    (here.folder / "fenced").touch()
+    seen = []
+
+    def person(_word, _request):
+        seen.append((here.folder / "fenced").exists())
+        (here.folder / "running").touch()
+        return "ann"
+
+    here.person = person
+    step = AskPerson(
+        pipeline="q",
+        request="configure q",
+        stop=FENCED.stop,
+        has_status=True,
+        fence=FENCED.fence,
+        unfence=FENCED.unfence,
+        unfence_first=False,
+    )
+    assert step.describe().endswith("unfence q with `rm -f fenced`, and see that it runs")
+    effects = here.effects("r")
+    step.apply(effects, step.bind(effects))
+    assert seen == [True] and not (here.folder / "fenced").exists()
+    (stop,) = rebind(step, FENCED).undo({"head": None})
+    assert (stop.fence, stop.command) == (FENCED.fence, FENCED.stop)
+
+
+@pytest.mark.parametrize(("waits", "words"), [(True, "ask you to"), (False, "tell you to")])
+def test_local_state_is_waited_for_where_the_run_starts_the_application(lab, waits, words):
+    here = lab()
+    here.person = lambda word, request: "ann" if word == "clean" else None
+    step = ClearLocalState(
+        pipeline="q", command=None, instances=(), group="g", group_type="classic", waits=waits
+    )
+    effects = here.effects("r")
+    step.apply(effects, {})
+    assert step.describe().startswith(words)
+    assert any("confirmed" in note for note in here.notes) is waits
+    assert any("UNPROVEN" in note for note in here.notes) is waits

@@ -1,0 +1,119 @@
+"""Topics get more partitions on a real broker, killed before or after any effect."""
+
+import itertools
+
+import pytest
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.plan import Plan
+from headgate.plan.steps import ProvePartitions, RaisePartitions, load_step, raising
+from headgate.plan.undo import Past, build_undo
+from headgate.usecases.run_records import step_records
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def raising_lab(lab, broker, topic):
+    """Two topics of two partitions and one, in a lab."""
+    here = lab()
+    here.registry = Registry(path=here.registry.path, bootstrap_servers=broker)
+    return here, (topic("orders", partitions=2), topic("users"))
+
+
+def planned(lab, names, to, **more):
+    now = lab.effects().identities(names)
+    topics = {name: {"id": now[name][0], "partitions": now[name][1]} for name in names}
+    step = RaisePartitions(topics=topics, to=to, **more)
+    facts = {"cluster_id": lab.effects().cluster_id()}
+    return Plan(scenario="rescale", pipeline=None, steps=(step,), preconditions=facts)
+
+
+def counts(lab, names):
+    return [lab.effects().identities(names)[name][1] for name in names]
+
+
+def undo_of(lab, run, plan):
+    records = step_records(lab.store.journal.entries(run))
+    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+    return build_undo(past, lab.effects())
+
+
+def test_all_have_so_many_wherever_it_crashes(raising_lab):
+    here, names = raising_lab
+    for at in itertools.count():
+        before = counts(here, names)
+        plan = planned(here, names, to=3 + at)
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        left = undo_of(here, run, plan).refusals
+        raised = counts(here, names) != before
+        assert any("can't be undone" in reason for reason in left) is raised
+        here.execute(run, plan)
+        assert counts(here, names) == [3 + at, 3 + at]
+        (why,) = [r for r in undo_of(here, run, plan).refusals if r.startswith("can't")]
+        assert f"keeps {3 + at} partitions" in why and all(name in why for name in names)
+        if not crashed:
+            break
+    assert at > 4
+
+
+def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
+    here, names = raising_lab
+    effects, plan = here.effects(), planned(here, names, to=4)
+    effects.raise_partitions(names[1], 2)
+    with pytest.raises(StalePlanError, match="has 2 partitions now, 1 when this was planned"):
+        here.execute(here.enqueue(plan), plan)
+    plan, shape = planned(here, names, to=4), effects.shapes(names)[names[0]]
+    effects.delete_topic(shape)
+    effects.create_topic(shape)
+    with pytest.raises(StalePlanError, match="made anew since"):
+        here.execute(here.enqueue(plan), plan)
+    assert counts(here, names) == [2, 2]
+
+
+def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
+    here, names = raising_lab
+    assert here.effects().unraisable(dict.fromkeys(names, 4)) == {}
+    (why,) = here.effects().unraisable(dict.fromkeys(names, 2)).values()
+    assert names[0] in why
+    assert counts(here, names) == [2, 1]
+    plan = planned(here, names, to=2)
+    with pytest.raises(RefusedError, match=f"{names[0]} can't get 2 partitions"):
+        here.execute(here.enqueue(plan), plan)
+    assert counts(here, names) == [2, 1]
+    with pytest.raises(StepError, match="did not get 1 partitions"):
+        here.effects().raise_partitions(names[0], 1)
+
+
+def test_nothing_is_raised_while_its_application_runs(raising_lab):
+    here, names = raising_lab
+    commands = Commands(status="[ -e running ] && exit 0 || exit 3")
+    app = Pipeline(name="q", engine=Engine.KAFKA_STREAMS, group="app", commands=commands)
+    here.registry = Registry(
+        path=here.registry.path, bootstrap_servers=here.registry.bootstrap_servers, pipelines=(app,)
+    )
+    plan = planned(here, names, to=3, pipeline="q")
+    with pytest.raises(RefusedError, match="its status is runs"):
+        here.execute(here.enqueue(plan), plan)
+    assert counts(here, names) == [2, 1]
+
+
+def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monkeypatch):
+    here, names = raising_lab
+    monkeypatch.setattr(raising, "PROVE_SECONDS", 8.0)
+    step = ProvePartitions(pipeline="q", group="nobody", topics={names[0]: 2}, to=3)
+    with pytest.raises(StepError, match="q was waited for 8 s, and nobody has no members"):
+        step.apply(here.effects(), {})
+    (here.folder / "running").unlink()
+    with pytest.raises(StepError, match="q ended, and nobody has no members: its own log"):
+        step.apply(here.effects(), {})
+
+
+def test_the_steps_read_back_as_they_were_written(raising_lab):
+    here, names = raising_lab
+    raises = planned(here, names, to=3).steps[0]
+    for step in (raises, ProvePartitions(pipeline="q", group="g", topics={"c": 2}, to=3)):
+        assert load_step(step.action, step.details()) == step

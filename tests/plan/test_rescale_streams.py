@@ -1,0 +1,283 @@
+"""What inputs of a Kafka Streams application may get more partitions, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from test_streams_reset import APP, PaperCluster, actions, group, step
+
+from headgate.model.cluster import GroupType, Partition, Topic
+from headgate.model.registry import Commands, Pipeline
+from headgate.model.streams import GroupSubtopology, GroupTopic
+from headgate.model.version import Engine, Source, Version
+from headgate.parse.assemble import Gathered, assemble
+from headgate.parse.recognise import recognise
+from headgate.plan.build import build_plan
+from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.streams_reach import reach
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "streams"
+COMMANDS = Commands(stop="stop", start="start", status="status", clean="clean")
+
+
+def described(name, release="4.3.1"):
+    """A version whose topology Kafka Streams described."""
+    file = GOLDEN / release / f"{name}.txt"
+    return assemble(Gathered(pieces=[recognise(file.read_bytes(), path=file.name)]))
+
+
+@dataclass
+class GrowingCluster(PaperCluster):
+    """Its topics have 2 partitions unless `counts` says otherwise; the broker may say `no`."""
+
+    counts: dict = field(default_factory=dict)
+    no: dict = field(default_factory=dict)
+    commands: Commands = COMMANDS
+
+    def topics(self, names):
+        return {
+            n: Topic(
+                name=n,
+                id=f"id-{n}",
+                partitions=tuple(
+                    Partition(number=k, begin=0, end=self.ends)
+                    for k in range(self.counts.get(n, 2))
+                ),
+            )
+            for n in names
+            if n in self.names
+        }
+
+    def shapes(self, names):
+        found = super().shapes(names)
+        return {n: replace(s, partitions=self.counts.get(n, 2)) for n, s in found.items()}
+
+    def unraisable(self, wanted):
+        return {n: self.no[n] for n in wanted if n in self.no}
+
+
+def cluster(version, **more):
+    """The topics that a version reads, writes and keeps, all of 2 partitions."""
+    facts = version.streams
+    kept = {s.changelog for s in facts.stores if s.changelog} | {
+        r.topic for r in facts.repartitions
+    }
+    read = {t for s in facts.sources for t in s.topics}
+    written = {s.topic for s in facts.sinks if s.topic}
+    names = tuple(sorted({*read, *written, *(f"shop-{name}" for name in kept)}))
+    known = {APP: group(**dict.fromkeys(sorted(read), 4))}
+    return GrowingCluster(**{"names": names, "known": known, **more})
+
+
+def rescaled(version, world=None, to="4", others=None, **options):
+    return build_plan(
+        "rescale",
+        APP,
+        world or cluster(version),
+        {"partitions": to, **options},
+        version=version,
+        others=others,
+    )
+
+
+def test_state_behind_a_repartition_topic_is_made_anew():
+    version = described("aggregate_named")
+    plan = rescaled(version)
+    assert plan.refusals == ()
+    assert actions(plan) == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
+        *("raise_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
+        *("start_pipeline", "prove_partitions"),
+    ]
+    raised = step(plan, "raise_partitions")
+    assert (raised["topics"], raised["to"]) == ({"in": {"id": "id-in", "partitions": 2}}, 4)
+    moved = step(plan, "reset_offsets")
+    assert moved["topics"]["in"]["partitions"] == 4
+    assert [m["to"] for m in moved["offsets"]] == [0, 0, 0, 0]
+    anew = step(plan, "prove_partitions")["topics"]
+    assert anew.keys() == step(plan, "delete_topics")["topics"].keys() and len(anew) == 2
+    assert {"topic:in", "group:shop"} <= set(plan.resources)
+    assert plan.impact["total"] == 4
+    final = [s.action for s in plan.steps if not s.undoable]
+    assert final == ["raise_partitions", "delete_topics"]
+    assert any("can't be undone: in keeps 4 partitions" in risk for risk in plan.risks)
+    assert not any("--park" in risk for risk in plan.risks)
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
+
+
+def test_without_state_only_what_is_added_gets_an_offset():
+    """`auto.offset.reset` may be `latest`: what comes before the start would be skipped."""
+    version = described("stateless")
+    plan = rescaled(version)
+    assert plan.refusals == ()
+    assert actions(plan) == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
+        *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+    ]
+    offsets = step(plan, "reset_offsets")["offsets"]
+    assert [(m["partition"], m["from"], m["to"]) for m in offsets] == [(2, None, 0), (3, None, 0)]
+    assert plan.impact["total"] == 0
+    assert any("records of one key in in are in order only" in risk for risk in plan.risks)
+    assert not any("state" in risk or "written to it again" in risk for risk in plan.risks)
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
+
+
+SAFE = {
+    "aggregate_grouped_as", "aggregate_named", "aggregate_repartitioned", "in_a_row",
+    "optimised_repartitions", "repartition", "repartition_named", "stream_join_rekeyed", "to_table",
+}  # fmt: skip
+STATELESS = {
+    "dynamic_sink", "merge", "several_topics", "split", "split_named", "stateless",
+    "stateless_named", "stream_global_join", "stream_global_left_join",
+}  # fmt: skip
+GLOBAL = {"global_store", "global_table", "pattern_source"}
+ALL = sorted(file.stem for file in (GOLDEN / "4.3.1").glob("*.txt"))
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - GLOBAL))
+def test_a_key_s_state_is_never_split(name):
+    """Kafka Streams keeps state where a key's records are read: in two places once it has moved."""
+    version = described(name)
+    plan = rescaled(version)
+    split = [r for r in plan.refusals if "two tasks would each hold a part" in r]
+    assert bool(split) is (name not in SAFE | STATELESS)
+    assert ("delete_topics" in actions(plan)) is (name not in STATELESS)
+    assert plan.appliable is not bool(split), plan.refusals
+
+
+def test_what_is_keyed_as_it_lies_can_be_left_out():
+    """One side of this join goes over a repartition topic, the other does not."""
+    version = described("stream_join_named")
+    (why,) = rescaled(version).refusals
+    assert "by the keys of in2 as they lie" in why and "copy the records into it by key" in why
+    plan = rescaled(version, input_topics=["in"])
+    assert plan.refusals == ()
+    assert list(step(plan, "raise_partitions")["topics"]) == ["in"]
+    assert {m["topic"] for m in step(plan, "reset_offsets")["offsets"]} == {"in", "in2"}
+
+
+def test_a_description_of_the_first_releases_is_as_good():
+    assert reach(described("count_named", "1.0.2").streams, ["in"]).stores == {"in": ("counts",)}
+    assert reach(described("aggregate_repartitioned", "1.0.2").streams, ["in"]).stores == {}
+
+
+def test_global_tables_and_strangers_are_not_known():
+    for name in ("global_store", "global_table"):
+        assert reach(described(name).streams, ["in"]).unknown == ("in",)
+    assert reach(described("pattern_source").streams, ["in-7", "other"]).unknown == ("other",)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "options", "sentence"),
+    [
+        ("stateless", {}, {"to": "2"}, "in has 2 partitions already, and no state: nothing to do"),
+        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka takes none away"),
+        ("stateless", {}, {"outputs": "empty"}, "--outputs: shop keeps nothing behind in"),
+        ("stateless", {}, {"local_state_cleared": ["a"]}, "--local-state-cleared: shop keeps"),
+        ("stateless", {}, {"input_topics": ["out"]}, "out is no input of shop, which reads in"),
+        ("stateless", {"no": {"in": "in can't: policy"}}, {}, "in can't: policy"),
+        ("merge", {"names": ("in", "out")}, {}, "topic in2 does not exist"),
+        (
+            "aggregate_named",
+            {},
+            {"internal_topics": ["shop-by-value-repartition"]},
+            "would stay as it is, and shop refuses to start",
+        ),
+    ],
+)
+def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sentence):
+    version = described(name)
+    plan = rescaled(version, cluster(version, **more), **options)
+    assert not plan.appliable
+    assert any(sentence in reason for reason in plan.refusals), plan.refusals
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"),
+    [
+        (None, "is not known: capture a version with its topology"),
+        (Version(engine=Engine.KAFKA_STREAMS), "is not known: capture a version with its topology"),
+        ("other", "the stored version of shop is of other, not of shop"),
+    ],
+)
+def test_without_a_topology_nothing_is_promised(version, sentence):
+    if version == "other":
+        version = described("stateless")
+        version = replace(version, streams=replace(version.streams, application_id="other"))
+    plan = rescaled(version, GrowingCluster())
+    assert (plan.steps, len(plan.refusals)) == ((), 1) and sentence in plan.refusals[0]
+
+
+def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
+    version = described("aggregate_named")
+    left = "shop-old-repartition"
+    world = cluster(version)
+    world.names = (*world.names, left)
+    world.known = {APP: group(**{"in": 4, "shop_old_repartition": 1})}
+    plan = rescaled(version, world)
+    assert plan.appliable
+    assert any(f"{left} is shop's, and its stored version has none" in r for r in plan.risks)
+    kept = GroupSubtopology(
+        id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)
+    )
+    world.known = {APP: replace(group(**{"in": 4}), subtopologies=(kept,))}
+    assert any(
+        "keeps shop-x-changelog in the topology of shop" in r
+        for r in rescaled(version, world).refusals
+    )
+
+
+def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
+    version = described("aggregate_named")
+    world = cluster(version, counts={"in": 4})
+    plan = rescaled(version, world)
+    assert plan.refusals == () and "raise_partitions" not in actions(plan)
+    assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
+    assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
+    world.counts |= dict.fromkeys(world.names, 4)
+    (why,) = rescaled(version, world).refusals
+    assert "in has 4 partitions already, and so have the internal topics" in why
+
+
+def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():
+    version = described("count_by_key")
+    world = cluster(version, counts={"in": 4})
+    assert any("two tasks" in reason for reason in rescaled(version, world).refusals)
+    world.counts |= dict.fromkeys(world.names, 4)
+    (why,) = rescaled(version, world).refusals
+    assert "nothing to do" in why
+
+
+def test_whoever_else_reads_the_input_is_named():
+    version = described("aggregate_named")
+    other = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="other")
+    world = cluster(version, others=(other,))
+    world.known |= {
+        "other": group("other", **{"in": 1}),
+        "live": group("live", kind=GroupType.STREAMS, **{"in": 1}),
+        "billing": group("billing", **{"in": 1}),
+        "idle": group("idle", out=1),
+    }
+    query = Version(
+        engine=Engine.SPARK, sources=(Source(position=0, format="kafka", topics=("in",)),)
+    )
+    plan = rescaled(version, world, others={"query": query})
+    assert any("in is read by live, other, too: a Kafka Streams" in r for r in plan.risks)
+    assert any("in is read by billing, query, too: its keys move" in r for r in plan.risks)
+    assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is read"))
+
+
+def test_its_outputs_are_emptied_on_request_and_nothing_is_parked_for_no_way_back():
+    version = described("aggregate_named")
+    plan = rescaled(version, outputs="empty")
+    assert plan.refusals == ()
+    assert actions(plan)[-3:] == ["empty_topics", "start_pipeline", "prove_partitions"]
+    assert not any("--park" in risk for risk in plan.risks)
+
+
+def test_what_nothing_here_starts_is_not_awaited():
+    version = described("aggregate_named")
+    plan = rescaled(version, cluster(version, commands=Commands(status="status")))
+    assert plan.appliable and actions(plan)[-1] == "clear_local_state"

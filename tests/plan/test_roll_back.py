@@ -1,0 +1,107 @@
+"""A refused run is taken back; who cancels that ends it at a safe point, and is told which."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from headgate.model.registry import Commands
+from headgate.plan.build import build_plan
+from headgate.plan.undo import Past, build_undo
+from headgate.store.runs import RunState
+from headgate.usecases.list_runs import run_detail
+from headgate.usecases.run_records import step_records
+from headgate.worker import runner as runner_module
+from headgate.worker.runner import Runner
+
+# No start command: a person has to start again what the run stopped.
+STATUS = "[ -e running ] && exit 0 || exit 3"
+STOPS = Commands(stop="rm -f running", status=STATUS)
+
+
+@pytest.fixture
+def refused(lab, monkeypatch):
+    """A run that was refused at its third step: the query came back after it was stopped."""
+    monkeypatch.setattr(runner_module, "_ASK_SECONDS", 0.0)
+    here = lab(STOPS)
+    plan = build_plan("from-scratch", "q", here.effects())
+    run = here.enqueue(plan)
+    here.store.runs.claim("slot-0")
+    context = SimpleNamespace(registry=here.registry, home=here.home)
+    runner = Runner(lambda: context, here.store)
+    assert [runner.apply_step(run, 1, n) for n in (0, 1)] == [(None, None)] * 2
+    (here.folder / "running").touch()
+    state, error = runner.apply_step(run, 1, 2)
+    assert state is RunState.REFUSED and "its status is runs" in error
+    (here.folder / "running").unlink()
+    return here, runner, plan, run
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def begin(runner, run):
+    ended = []
+    thread = threading.Thread(target=lambda: ended.append(runner.roll_back(run, 1)), daemon=True)
+    thread.start()
+    return thread, ended
+
+
+def stands(here, run):
+    return " ".join(run_detail(here.store, run).stands)
+
+
+def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_leaves_things(
+    refused,
+):
+    here, runner, plan, run = refused
+    thread, ended = begin(runner, run)
+    question = wait_for(lambda: here.store.questions.open(run))
+    assert question.request == "Start q"
+    assert "takes itself back, newest step first: 1 so far." in stands(here, run)
+    here.store.runs.request_cancel(run, by="ann")
+    assert "That stops where it waits" in stands(here, run)
+    thread.join(30)
+    assert ended == [(RunState.CANCELLED, "and its roll-back was cancelled")]
+    here.store.runs.finish(run, *ended[0][:1], error="refused; and its roll-back was cancelled")
+    detail = run_detail(here.store, run)
+    assert [s.state for s in detail.steps] == ["in_doubt", "undone", "failed", "skipped"]
+    said = " ".join(detail.stands)
+    assert "1 of 4 steps were taken back" in said and "q may be stopped or not" in said
+    # The third was refused before it began.
+    assert "Step 1 may be done in part" in said and "Step 3" not in said
+    assert f"Go back with `headgate undo {run}`." in said
+    records = step_records(here.store.journal.entries(run))
+    past = {n: r.as_record() for n, r in records.items()}
+    undo = build_undo(Past(run=run, plan=plan, records=past), here.effects())
+    assert [s.describe() for s in undo.steps] == [
+        "ask you to start q (no command is registered for it), and see that it runs"
+    ]
+
+
+def test_a_cancel_from_before_the_roll_back_is_heard_by_it_as_its_own_wish(refused):
+    here, runner, _plan, run = refused
+    here.store.runs.request_cancel(run, by="ann")
+    thread, ended = begin(runner, run)
+    wait_for(lambda: here.store.questions.open(run))
+    (here.folder / "running").touch()
+    here.store.questions.confirm(run, by="ann", pipeline="q")
+    thread.join(30)
+    assert ended == [(None, None)]
+    assert [s.state for s in run_detail(here.store, run).steps][:2] == ["undone", "undone"]
+
+
+def test_a_worker_that_takes_a_roll_back_up_still_hears_the_cancel(refused):
+    here, runner, _plan, run = refused
+    here.store.runs.begin_roll_back(run)
+    here.store.runs.request_cancel(run, by="ann")
+    assert runner.roll_back(run, 1) == (RunState.CANCELLED, "and its roll-back was cancelled")
+    assert [s.state for s in run_detail(here.store, run).steps][:2] == ["done", "done"]

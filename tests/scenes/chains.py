@@ -1,0 +1,173 @@
+"""One run that is struck again and again: many cells for the price of one pipeline.
+
+A worker is killed at the first of the points that are left, the next one recovers and is killed at
+the next, until a worker comes to the end; then the same through the run's undo, and then the end is
+asserted as for a single cell. What a recovery has no need to do again (an effect that had happened
+when it was killed) passes fewer points: the ones that were not come to are struck in a further
+pipeline. The other faults befall a run at each of its steps in turn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any
+
+from headgate.store.runs import RunState
+from scenes.faults import BEFALL, DOWN, FULL, LOCKED, Cell, go_on_without_a_broker, waits
+from scenes.forked import Process
+from scenes.lab import Lab
+from scenes.points import Point, Target
+from scenes.scene import Scene
+from scenes.trial import Trial
+
+# Fewer than `worker.engine` lets one run outlive.
+_MOST = 80
+# An effect that ended sooner than the kill in its midst came is tried so often again.
+_MISSES = 2
+
+
+@dataclass(slots=True)
+class Chain:
+    """Cells of one scene and fault; `struck` are those that came about, in their order.
+
+    `kills` counts the ones that missed the midst of an effect, too: these are still `left`.
+    """
+
+    scene: type[Scene]
+    fault: str
+    left: list[Cell]
+    struck: list[Cell] = field(default_factory=list)
+    seconds: float = 0.0
+    missed: Counter[tuple[str, int]] = field(default_factory=Counter)
+    kills: int = 0
+
+    @property
+    def outage(self) -> bool:
+        """Whether its run is a generator that wants the broker gone and back, in turns."""
+        return self.fault == DOWN
+
+    def run(self, lab: Lab) -> Iterator[None]:
+        """Strike as many of the cells as come about in one pipeline, and assert its end."""
+        begun = time.monotonic()
+        self.struck, self.kills = [], 0
+        try:
+            with lab.trial(self.scene, small_disk=self.fault == FULL) as trial:
+                yield from self._run(trial)
+        finally:
+            self.seconds = time.monotonic() - begun
+
+    def _run(self, trial: Trial) -> Iterator[None]:
+        if self.fault in BEFALL or self.outage:
+            run = yield from self._befallen(trial)
+        else:
+            run = self._killed(trial, lambda: trial.apply(trial.plan()), in_undo=False)
+        trial.scene.check_end()
+        self._killed(trial, lambda: trial.undo(run), in_undo=True)
+        trial.scene.check_undone()
+
+    def _killed(self, trial: Trial, begin: Callable[[], str], *, in_undo: bool) -> str:
+        """Carry out what `begin` queues, with workers that are killed one after another."""
+        its = [c for c in self.left if c.in_undo == in_undo][:_MOST]
+        worker = self._worker(trial, its)
+        run = begin()
+        while self._dies(trial, worker, run):
+            self._was_struck(trial, its)
+            worker = self._worker(trial, its)
+        trial.must_be_done(run)
+        trial.end(worker)
+        return run
+
+    def _worker(self, trial: Trial, cells: Sequence[Cell]) -> Process:
+        goals = [astuple(c.target) for c in cells if c.target is not None]
+        patience: dict[str, Any] = waits(self.fault)
+        return trial.worker(wait=False, targets=goals, **patience)
+
+    @staticmethod
+    def _dies(trial: Trial, worker: Process, run: str) -> bool:
+        """Wait until the worker is gone, True, or the run is over, False."""
+        with trial.store() as store:
+            trial.wait(lambda: not worker.lives or not store.runs.get(run).state.is_active)
+        if trial.struck:
+            # Killed in the midst of its last effect, it may have come to the run's end before.
+            trial.passed(worker)
+        return not worker.lives
+
+    def _was_struck(self, trial: Trial, cells: list[Cell]) -> None:
+        """Take the cell at which the last worker was struck from those that are left."""
+        at = trial.struck
+        assert at, f"a worker ended by itself\n{trial.said()}"
+        cell = next(c for c in cells if c.target == at[-1])
+        cells.remove(cell)
+        self.left.remove(cell)
+        self.kills += 1
+        place = (cell.where, at[-1].nth)
+        if _was_over(at[-1], trial.points) and self.missed[place] < _MISSES:
+            self.missed[place] += 1
+            self.left.append(_sooner(cell))
+        else:
+            self.struck.append(cell)
+
+    def _befallen(self, trial: Trial) -> Generator[None, None, str]:
+        """Carry out the run, with the fault at each step; returns the run."""
+        its = list(self.left)
+        worker = self._worker(trial, its)
+        run = trial.apply(trial.plan())
+        # Each fault may end a worker, and a run, once.
+        for _ in range(3 * len(its) + 1):
+            self._comes_to_stand(trial, worker, run)
+            if worker.state == "T":
+                self._was_struck(trial, its)
+                yield from self._befall(trial, worker)
+            elif not worker.lives:
+                worker = self._worker(trial, its)
+            elif trial.row(run).state in (RunState.FAILED, RunState.CANCELLED):
+                assert self.fault != LOCKED, f"it needs a resume\n{trial.said()}"
+                trial.resume(run)
+            else:
+                break
+        trial.must_be_done(run)
+        trial.end(worker)
+        return run
+
+    @staticmethod
+    def _comes_to_stand(trial: Trial, worker: Process, run: str) -> None:
+        with trial.store() as store:
+            trial.wait(lambda: worker.state in ("", "T") or not store.runs.get(run).state.is_active)
+
+    def _befall(self, trial: Trial, worker: Process) -> Iterator[None]:
+        if self.outage:
+            yield
+            go_on_without_a_broker(worker)
+            yield
+        else:
+            BEFALL[self.fault](trial, worker)
+
+
+def _was_over(target: Target, points: Sequence[Point]) -> bool:
+    """Return whether an effect had ended before the kill that was to be in its midst."""
+    its = [p for p in points if (p.position, p.what) == (target.position, target.what)]
+    return target.how == "inside" and its[-1].side == "after"
+
+
+def _sooner(cell: Cell) -> Cell:
+    assert cell.target is not None
+    return replace(cell, target=replace(cell.target, after=cell.target.after / 4))
+
+
+def chains(cells: Iterable[Cell], *, alone: bool = False) -> tuple[list[Chain], list[Cell]]:
+    """Return the chains of these cells, and those that can't be chained; `alone`: one cell each."""
+
+    def key(cell: Cell) -> tuple[str, str]:
+        return cell.scene.name, cell.fault
+
+    every = list(cells)
+    chained = [c for c in every if c.target is not None]
+    groups = [[c] for c in chained]
+    if not alone:
+        groups = [list(g) for _, g in itertools.groupby(sorted(chained, key=key), key=key)]
+    made = [Chain(group[0].scene, group[0].fault, group) for group in groups]
+    return made, [c for c in every if c.target is None]

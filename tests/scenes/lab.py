@@ -1,0 +1,118 @@
+"""What the cells of a matrix share: a broker that may be stopped, a folder, small disks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.gateway.broker import NAME as BROKER
+from headgate.gateway.broker import start_broker
+from headgate.gateway.supervise import Supervisor
+from scenes.forked import Forks
+from scenes.scene import Scene
+from scenes.trial import Trial
+
+_DISK = "16m"
+
+
+class Kafka:
+    """The broker of a matrix, which may be stopped and comes back with its data and address."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._supervisor = Supervisor()
+        self.address = start_broker(self._supervisor, folder)
+
+    def stop(self) -> None:
+        """Stop it, as for an upgrade."""
+        self._supervisor.stop(BROKER)
+
+    def start(self) -> None:
+        """Start it where it was."""
+        port = int(self.address.rpartition(":")[2])
+        assert start_broker(self._supervisor, self._folder, port=port) == self.address
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let it answer nobody for a while, with its connections open."""
+        child = self._supervisor.child(BROKER)
+        assert child is not None
+        os.kill(child.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(child.process.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        """End it for good."""
+        self._supervisor.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """What all cells share."""
+
+    folder: Path
+    kafka: Kafka
+    forks: Forks
+
+    @contextmanager
+    def trial(self, kind: type[Scene], *, small_disk: bool = False) -> Iterator[Trial]:
+        """Yield the scene at work in a new folder, whose `.headgate` may be a small disk."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{kind.name}-", dir=self.folder))
+        with _small(folder / ".headgate") if small_disk else _nothing():
+            trial = Trial(kind(folder, self.kafka.address), self.forks)
+            try:
+                trial.scene.prepare()
+                yield trial
+            finally:
+                trial.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _small(folder: Path) -> Iterator[None]:
+    """Make the folder a file system of a few megabytes for a while."""
+    folder.mkdir()
+    options = ("-t", "tmpfs", "-o", f"size={_DISK}", "headgate-faults")
+    subprocess.run(["mount", *options, str(folder)], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        with suppress(subprocess.CalledProcessError):
+            subprocess.run(["umount", "--lazy", str(folder)], check=True, capture_output=True)
+
+
+def may_mount() -> bool:
+    """Return whether this process may mount a small file system."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with _small(Path(folder) / "disk"):
+                return True
+        except (subprocess.CalledProcessError, OSError):
+            return False
+
+
+def begin_anew_where_disks_are_ours(argv: Sequence[str]) -> None:
+    """Become `argv` in a name space of its own where this user may mount; return where none is.
+
+    Most systems let anybody have one, containers often don't.
+    """
+    own = ("unshare", "--user", "--map-root-user", "--mount")
+    if os.geteuid() == 0 or may_mount() or shutil.which(own[0]) is None:
+        return
+    if subprocess.run([*own, "true"], check=False, capture_output=True).returncode == 0:
+        os.execvp(own[0], [*own, sys.executable, *argv])

@@ -1,0 +1,138 @@
+"""What a plan reads from the store without SQLAlchemy is what the store itself answers."""
+
+import subprocess
+import sys
+
+import pytest
+import sqlalchemy as sa
+
+from headgate.errors import StoreError, UnreachableError
+from headgate.model.version import Engine, Version
+from headgate.parse.version_file import fingerprint
+from headgate.store import Store, open_store
+from headgate.store.glance import Glance, open_for_reading
+from headgate.store.journal import Event
+from headgate.store.runs import NewRun, RunState
+from headgate.store.versions import Origin
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path / 'a store#1.db'}"
+
+
+@pytest.fixture
+def filled(url):
+    store = open_store(url)
+    for number in (1, 2):
+        _version(store, "seen", f"q{number}", Origin.OBSERVED)
+    _version(store, "seen", "q3", Origin.CAPTURED)
+    _version(store, "captured", "c1", Origin.CAPTURED)
+    _version(store, "captured", "c2", Origin.CAPTURED)
+    for resources in (("group:a",), ("group:a", "checkpoint:/data/é ck"), ("group:b",)):
+        run = store.runs.enqueue(_run(resources), by="ann", action="apply")
+        store.runs.claim("1")
+        store.journal.add(run, 0, Event.BEGUN, {"was": {"offsets": [{"to": 1}]}})
+        store.journal.add(run, 0, Event.FAILED, {"error": "disk full"})
+        store.runs.finish(run, RunState.FAILED, error="disk full")
+    store.runs.requeue(run, by="bob")
+    store.runs.request_cancel(run, by="bob")
+    yield store
+    store.close()
+
+
+def _version(store, pipeline, query, origin):
+    version = Version(engine=Engine.SPARK, query_id=query, topic_ids={"orders": query})
+    store.versions.add(pipeline, version, fingerprint(version) + query, origin=origin)
+
+
+def _run(resources):
+    return NewRun(
+        scenario="from-scratch", pipeline="p", plan_hash="h", plan="{}", resources=resources
+    )
+
+
+def test_the_same_answers(filled, url):
+    glance = open_for_reading(url)
+    assert isinstance(glance, Glance)
+    for pipeline in ("seen", "captured", "nobody"):
+        assert glance.versions.running(pipeline) == filled.versions.running(pipeline)
+    assert glance.versions.running("seen").query_id == "q2"
+    assert glance.versions.running("captured").query_id == "c2"
+    for resource in ("group:a", "checkpoint:/data/é ck", "group:b", "group:c"):
+        assert glance.runs.touching(resource) == filled.runs.touching(resource)
+    assert len(glance.runs.touching("group:a")) == 2
+    assert glance.runs.touching("group:b")[0].cancel_requested is True
+    for row in filled.runs.list():
+        assert glance.journal.entries(row.id) == filled.journal.entries(row.id) != []
+    glance.close()
+
+
+def test_the_same_places(filled, url):
+    glance = open_for_reading(url)
+    assert glance.places.all() == filled.places.all() == {}
+    filled.places.lead("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
+    filled.places.lead("p", declared="s3a://b/other", location="s3a://b/other.3", run="r")
+    assert glance.places.all() == filled.places.all()
+    assert glance.places.all()["q"] == ("s3a://b/ck", "s3a://b/ck.2")
+    glance.close()
+
+
+def test_it_sees_what_was_written_a_moment_ago(filled, url):
+    glance = open_for_reading(url)
+    filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
+    assert [r.state for r in glance.runs.touching("group:new")] == [RunState.QUEUED]
+    glance.close()
+
+
+@pytest.mark.parametrize("revision", ["0001", "9999", None])
+def test_tables_of_another_revision_are_the_stores_business(filled, url, revision):
+    with filled.database.writing() as connection:
+        connection.execute(sa.text("DELETE FROM alembic_version"))
+        if revision:
+            insert = "INSERT INTO alembic_version VALUES (:revision)"
+            connection.execute(sa.text(insert), {"revision": revision})
+    filled.close()
+    # The older tables are all there already, so that the migration shows who opened the store.
+    said = "newer than this program's" if revision == "9999" else "already exists|duplicate column"
+    with pytest.raises((StoreError, UnreachableError), match=said):
+        open_for_reading(url)
+
+
+def test_a_store_that_is_not_there_is_made(url):
+    store = open_for_reading(url)
+    assert isinstance(store, Store)
+    store.close()
+    again = open_for_reading(url)
+    assert isinstance(again, Glance)
+    again.close()
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    (tmp_path / "x.db").write_text("This is no database, but long enough for a header." * 20)
+    with pytest.raises((StoreError, UnreachableError), match=r"x\.db"):
+        open_for_reading(f"sqlite:///{tmp_path / 'x.db'}")
+
+
+def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(tmp_path):
+    (tmp_path / ".headgate").mkdir()
+    store = open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db")
+    store.places.lead("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
+    store.close()
+    file = tmp_path / "headgate.toml"
+    file.write_text('[[pipeline]]\nname = "q"\nengine = "spark"\ncheckpoint = "s3a://b/ck"\n')
+    program = (
+        "import sys; from headgate.usecases.context import open_context as o;"
+        f" assert o({str(file)!r}).registry.pipeline('q').checkpoint == 's3a://b/ck.2';"
+        " sys.exit(bool({'sqlalchemy', 'alembic'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+
+
+def test_sqlalchemy_is_not_imported(filled, url):
+    program = (
+        "import sys; from headgate.store.glance import open_for_reading as o;"
+        f" s = o({url!r}); s.runs.touching('group:a'); s.versions.running('seen');"
+        " sys.exit(bool({'sqlalchemy', 'alembic'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

@@ -1,0 +1,68 @@
+"""What was approved binds the run however late it begins: its impact may not have grown by more."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import StalePlanError
+from headgate.plan.build import APPROVED, approved_counts, moved
+from headgate.plan.plan import UNDO, Plan, dump_plan, load_plan
+from headgate.plan.steps import RecordOffsets
+from headgate.store import open_store
+from headgate.usecases import run_plans
+from headgate.usecases.run_plans import approved_now
+
+TOLERATED = 100_000
+
+
+def plan(again, skipped=0):
+    impact = {"records": {"orders": again}, "total": again, "skipped": {"orders": skipped}}
+    steps = (RecordOffsets(group="g"),)
+    return Plan(scenario="from-point", pipeline="q", steps=steps, impact=impact)
+
+
+@pytest.fixture
+def rebuilt(monkeypatch, tmp_path):
+    """Builds a plan anew for its run, in a world where it would be `now`."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'db'}")) as store:
+
+        def build(approved, now):
+            monkeypatch.setattr(run_plans, "fresh_plan", lambda *_a, **_k: now)
+            return approved_now(store, None, approved)
+
+        yield build
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        (plan(TOLERATED), ""),
+        (plan(TOLERATED + 11), f"{TOLERATED + 11} records would be read again, 10 were approved"),
+        (plan(10, skipped=TOLERATED), ""),
+        (plan(10, TOLERATED + 1), f"{TOLERATED + 1} records would be skipped, 0 were approved"),
+    ],
+)
+def test_both_what_is_read_again_and_what_is_skipped_count(now, words):
+    assert "; ".join(moved(plan(10), now)) == words
+
+
+def test_it_may_not_grow_by_steps(rebuilt):
+    """Each build lies within the tolerance of the one before, the last not of what was approved."""
+    asked = plan(300_000)
+    decided = rebuilt(asked, plan(590_000))
+    assert decided.impact["total"] == 590_000
+    assert decided.impact[APPROVED] == {"read again": 300_000, "skipped": 0}
+    stored = load_plan(dump_plan(decided), source="run")
+    assert stored.hash == asked.hash
+    assert approved_counts(stored)["read again"] == 300_000
+    rebuilt(stored, plan(600_000))
+    with pytest.raises(StalePlanError, match="600001 records would be read again, 300000 were"):
+        rebuilt(stored, plan(600_001))
+
+
+def test_an_undo_has_nothing_of_the_kind(rebuilt):
+    undo = replace(plan(0), scenario=UNDO, impact={}, options={"run": "r"})
+    assert approved_counts(undo) == {} and moved(undo, undo) == ()
