@@ -132,10 +132,10 @@ def test_the_two_versions_are_compared(stack, visit, shoot):
         verdict = page.locator(".hg-verdict").first
         verdict.wait_for(timeout=60_000)
         assert "refuse" in verdict.inner_text().lower()
-        page.wait_for_timeout(800)
+        # The findings' sentences come a moment after their list.
+        window = page.locator(".st-key-details").get_by_text(re.compile("window", re.IGNORECASE))
+        window.first.wait_for(timeout=30_000)
         shoot(page, f"job-compare-{scheme}")
-    said = page.locator(".st-key-details").inner_text().lower()
-    assert "window" in said
     ran = str(int(re.search(r"@(\d+)", captured.stderr + captured.stdout)[1]) - 1)
     gate = headgate(stack, "diff", "--before", f"{SPARK}@{ran}", "--after", SPARK, *AS_JSON)
     assert gate.returncode == 1, gate.stderr

@@ -60,12 +60,16 @@ def test_a_run_and_its_undo_survive_a_killed_worker(lab, name, at, back_at):
 
 def test_a_run_that_ends_each_of_its_workers_is_given_up_and_can_be_resumed_and_undone(lab):
     with lab.trial(scene("from-point-group")) as trial:
+        fault = {"at": "before alter_offsets of step 2", "recoveries": 2}
+        # Before the run: `apply` itself starts a worker where there is none.
+        worker = trial.worker(**fault)
         run = trial.apply(trial.plan())
-        for _ in range(3):
-            worker = trial.worker(at="before alter_offsets of step 2", recoveries=2)
+        for again in (True, True, False):
             trial.passed(worker)
             assert not worker.lives
             assert trial.row(run).state is RunState.RUNNING
+            if again:
+                worker = trial.worker(**fault)
         fourth = trial.worker(at="after alter_offsets of step 2", recoveries=2)
         given_up = trial.ended(run)
         assert given_up.state is RunState.FAILED
