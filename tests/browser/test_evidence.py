@@ -151,7 +151,7 @@ def test_of_several_queries_one_is_chosen_and_its_batches_drawn(visit, tmp_path,
     page.get_by_text("Progress", exact=True).click()
     page.locator(".js-plotly-plot").wait_for()
     page.get_by_text("restarted 2 times").wait_for()
-    assert page.locator(".hg-tiles").get_by_text("Last batch").count() == 1
+    page.locator(".hg-tiles").get_by_text("Last batch").wait_for()
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", LARGE), ("dark", SMALL)])

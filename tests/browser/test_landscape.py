@@ -75,7 +75,7 @@ def test_what_lies_downstream_is_lit_and_owners_are_named(visit, shoot):
     page.wait_for_timeout(500)
     assert "topic:city-alerts" in lit(page)
     assert "topic:orders" not in lit(page)
-    assert page.get_by_text("growth").count()
+    page.get_by_text("growth").first.wait_for()
     shoot(page, "landscape-downstream")
 
 
@@ -155,7 +155,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
     page = visit("?view=consumers&reader=billing%20city-revenue", at=live, scheme=scheme, size=size)
     page.get_by_text("Position from").wait_for()
     page.locator(".js-plotly-plot .bars path").first.wait_for()
-    assert page.get_by_text("its group's commits").count()
+    page.get_by_text("its group's commits").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()
     shoot(page, f"landscape-consumers-{scheme}-{size[0]}")
 
