@@ -12,6 +12,7 @@ To add one: write a module here with a class derived from `Scene` (or from `Grou
 - `arguments`: what stands behind `headgate plan SCENARIO PIPELINE`;
 - `check_end()`: asserts how things are after the run, record by record where data is processed;
 - `check_undone()`: asserts that they are as before, after `headgate undo`;
+- `no_way_back`: what the undo of a whole run is refused with, where there is none;
 - `close()`: ends everything that `prepare` started.
 
 `prepare` is called once, `check_end` and `check_undone` perhaps several times, whatever crashes
@@ -44,6 +45,7 @@ from scenes.pause import PauseGroup, PauseSpark
 from scenes.repair_group import RepairGroup
 from scenes.repair_spark import RepairSpark
 from scenes.rescale_spark import RescaleSpark
+from scenes.rescale_streams import RescaleStreams
 from scenes.retire_group import RetireGroup
 from scenes.retire_spark import RetireSpark
 from scenes.scene import Scene
@@ -68,6 +70,7 @@ SCENES: tuple[type[Scene], ...] = (
     RepairGroup,
     RepairSpark,
     RescaleSpark,
+    RescaleStreams,
     RetireGroup,
     RetireSpark,
     RetireStreams,

@@ -66,8 +66,11 @@ class Chain:
         else:
             run = self._killed(trial, lambda: trial.apply(trial.plan()), in_undo=False)
         trial.scene.check_end()
-        self._killed(trial, lambda: trial.undo(run), in_undo=True)
-        trial.scene.check_undone()
+        if trial.scene.no_way_back:
+            trial.go_back(run)
+        else:
+            self._killed(trial, lambda: trial.undo(run), in_undo=True)
+            trial.scene.check_undone()
 
     def _killed(self, trial: Trial, begin: Callable[[], str], *, in_undo: bool) -> str:
         """Carry out what `begin` queues, with workers that are killed one after another."""

@@ -39,6 +39,8 @@ class Scene(ABC):
     engine: ClassVar[Engine]
     markers: ClassVar[tuple[str, ...]] = ("kafka",)
     pipeline: ClassVar[str] = "scene"
+    # What the undo of a whole run is refused with; empty where one puts all back.
+    no_way_back: ClassVar[str] = ""
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self.folder = folder

@@ -115,13 +115,32 @@ class Trial:
         """Queue the undo of a run and return its own run."""
         return str(self.command("undo", run, "--detach")["run"])
 
+    def go_back(self, run: str) -> None:
+        """Undo a run that is done; where no way leads back, that is said and nothing happens."""
+        if not self.scene.no_way_back:
+            self.must_be_done(self.undo(run))
+            self.scene.check_undone()
+            return
+        said = self.command("undo", run, "--detach", codes=(3,))["error"]
+        assert self.scene.no_way_back in said, said
+        self.scene.check_end()
+
     def take_back(self, run: str) -> None:
-        """Undo a run that may have come to nothing: then that is what `headgate undo` says."""
+        """Undo a run that was cancelled somewhere, and assert how things are then.
+
+        It may have come to nothing, or so far that it must be seen through: `headgate undo` says
+        so.
+        """
         said = self.command("undo", run, "--detach", codes=(0, 3))
         if said["run"]:
             self.must_be_done(said["run"])
+        elif self.scene.no_way_back and self.scene.no_way_back in said["error"]:
+            self.finish(run)
+            self.scene.check_end()
+            return
         else:
             assert "left nothing that could be put back" in said["error"], said["error"]
+        self.scene.check_undone()
 
     def resume(self, run: str) -> None:
         """Queue the run once more."""
