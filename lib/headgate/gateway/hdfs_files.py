@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import urlsplit
 
-from py4j.java_gateway import GatewayParameters, launch_gateway
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
+from headgate.errors import SetupError
 from headgate.gateway.deadline import within
-from headgate.gateway.java_gateway import OwnGateway
+from headgate.gateway.java_gateway import OwnGateway, launch, spark_jars
 from headgate.gateway.remote_open import Wanted
 from headgate.gateway.remote_reasons import explained
 from headgate.gateway.remote_stream import RemoteStream
@@ -34,7 +32,6 @@ _FACTS = re.compile(
     re.DOTALL,
 )
 _START = 30.0
-_KEPT_LINES = 20
 _GONE = "java.io.FileNotFoundException"
 _lock = threading.Lock()
 _gateways: dict[str, OwnGateway] = {}
@@ -186,24 +183,9 @@ def _gateway(config_dir: str) -> OwnGateway:
 
 
 def _launched(config_dir: str) -> OwnGateway:
-    import pyspark
-
-    jars = Path(pyspark.__file__).parent / "jars"
-    py4j = next(iter(sorted(jars.glob("py4j-*.jar"))), None)
-    if py4j is None:
-        raise OSError("PySpark's folder has no py4j jar: install PySpark anew")
     try:
-        port, token = launch_gateway(
-            jarpath=str(py4j),
-            classpath=":".join(filter(None, (config_dir, f"{jars}/*"))),
-            javaopts=_JVM,
-            die_on_exit=True,
-            # py4j empties the pipes into these: a full pipe would stop Java.
-            redirect_stdout=deque(maxlen=_KEPT_LINES),
-            redirect_stderr=deque(maxlen=_KEPT_LINES),
-            java_path=None,
-            enable_auth=True,
-        )
-    except (OSError, ValueError, Py4JError) as error:
-        raise OSError(f"Java could not be started: {error}; install Java 17+") from None
-    return OwnGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+        class_path = ":".join(filter(None, (config_dir, f"{spark_jars()}/*")))
+        gateway, _ = launch(class_path, _JVM)
+    except SetupError as error:
+        raise OSError(str(error)) from None
+    return gateway

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
-from py4j.java_gateway import GatewayClient, JavaGateway
-from py4j.protocol import get_return_value, is_error
+from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway, launch_gateway
+from py4j.protocol import Py4JError, get_return_value, is_error
+
+from headgate.errors import SetupError
+from headgate.gateway.java import java
 
 
 class OwnGateway(JavaGateway):  # type: ignore[misc]
@@ -28,3 +34,43 @@ class _Client(GatewayClient):  # type: ignore[misc]
             target, name = [*command.split("\n"), "", ""][1:3]
             get_return_value(answer, self, target, name)
         return answer
+
+
+def launch(
+    class_path: str, options: Sequence[str], *, auto_convert: bool = False
+) -> tuple[OwnGateway, Popen[bytes]]:
+    """Start a JVM with these options of Java, and return the gateway to it and its process.
+
+    It listens on loopback only, asks for a token, and ends when its standard input closes, that is
+    with this process. What it prints is dropped. With `auto_convert` Python's collections are given
+    to it as Java's. SetupError where there is no Java that starts, or no jar of py4j.
+    """
+    try:
+        port, token, process = launch_gateway(
+            jarpath=py4j_jar(),
+            classpath=class_path,
+            javaopts=list(options),
+            die_on_exit=True,
+            java_path=java(),
+            enable_auth=True,
+            return_proc=True,
+        )
+    except (OSError, ValueError, Py4JError) as error:
+        raise SetupError(f"Java could not be started: {error}; install Java 17+") from None
+    parameters = GatewayParameters(port=port, auth_token=token, auto_convert=auto_convert)
+    return OwnGateway(gateway_parameters=parameters), process
+
+
+def spark_jars() -> Path:
+    """Return the folder of the jars that PySpark brings."""
+    import pyspark
+
+    return Path(pyspark.__file__).parent / "jars"
+
+
+def py4j_jar() -> str:
+    """Return py4j's jar, which lies beside PySpark's own; SetupError where it is missing."""
+    jars = sorted(spark_jars().glob("py4j-*.jar"))
+    if not jars:
+        raise SetupError("PySpark's folder has no py4j jar: install PySpark anew.")
+    return str(jars[-1])

@@ -12,13 +12,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
-from headgate.errors import HeadgateError, RefusedError, SetupError, StepError, UnreachableError
-from headgate.gateway.java import java
+from headgate.errors import HeadgateError, RefusedError, StepError, UnreachableError
 from headgate.gateway.kafka_java_config import java_config
 from headgate.gateway.kafka_java_streams import each, streams_group, word
 from headgate.gateway.kafka_topics import TopicPart
@@ -134,31 +132,16 @@ class JavaAdmin:
             if self._process is not None and self._process.poll() is not None:
                 self._gateway = self._process = self._admin = None
             if self._admin is None:
-                self._gateway = self._gateway or self._launch()
+                if self._gateway is None:
+                    self._launch()
                 self._admin = self.jvm.org.apache.kafka.clients.admin.Admin.create(self._config)
             return self._admin
 
-    def _launch(self) -> Any:
+    def _launch(self) -> None:
         # Imported here: most commands ask Kafka, and few of them need Java.
-        from py4j.java_gateway import GatewayParameters, launch_gateway
+        from headgate.gateway.java_gateway import launch
 
-        from headgate.gateway.java_gateway import OwnGateway
-
-        try:
-            port, token, self._process = launch_gateway(
-                jarpath=py4j_jar(),
-                classpath=self._class_path,
-                javaopts=JVM,
-                die_on_exit=True,
-                java_path=java(),
-                enable_auth=True,
-                return_proc=True,
-            )
-        except (OSError, ValueError, Py4JError) as error:
-            raise SetupError(f"Java could not be started: {error}; install Java 17+") from None
-        return OwnGateway(
-            gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
-        )
+        self._gateway, self._process = launch(self._class_path, JVM, auto_convert=True)
 
     @property
     def jvm(self) -> Any:
@@ -256,13 +239,3 @@ def _type(kind: Any) -> GroupType:
         return GroupType(str(kind.toString()).lower())
     except ValueError:
         return GroupType.UNKNOWN
-
-
-def py4j_jar() -> str:
-    """Return py4j's jar: PySpark brings it beside its own jars."""
-    import pyspark
-
-    jars = sorted((Path(pyspark.__file__).parent / "jars").glob("py4j-*.jar"))
-    if not jars:
-        raise SetupError("PySpark's folder has no py4j jar: install PySpark anew.")
-    return str(jars[-1])

@@ -34,8 +34,7 @@ from headgate.gateway.child_processes import Child, Program, launch
 from headgate.gateway.clean_environment import clean_environment
 from headgate.gateway.jars import broker_class_path, streams_class_path
 from headgate.gateway.java import java
-from headgate.gateway.java_gateway import OwnGateway
-from headgate.gateway.kafka_java import py4j_jar
+from headgate.gateway.java_gateway import OwnGateway, py4j_jar
 
 MEMORY = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 _STREAMS = "org/apache/kafka/streams/KafkaStreams.class"
