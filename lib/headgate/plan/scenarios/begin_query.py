@@ -169,12 +169,11 @@ def _refusals(
         )
     elif wish.to is not None:
         refusals += _bad_place(wish.to, found.location, asked.world)
-    sink = asked.version.sink if asked.version else None
-    if sink is not None and sink.is_files and not wish.new_output:
-        refusals.append(
-            f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata"
-            " has already, and a new checkpoint begins at 0: what the new version reads would be"
-            " silently dropped; let it write to another folder and say so with --new-output"
+    if not wish.new_output:
+        refusals += common.skipped_batches(
+            asked.version,
+            "a new checkpoint begins at 0: what the new version reads would be silently dropped;"
+            " let it write to another folder and say so with --new-output",
         )
     return refusals
 

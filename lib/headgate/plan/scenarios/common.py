@@ -7,6 +7,7 @@ from typing import Any
 
 from headgate.model.cluster import Group, Topic
 from headgate.model.registry import Pipeline
+from headgate.model.version import Version
 from headgate.plan.ports.control import Status
 from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
 from headgate.plan.stopped import PENDING_SECONDS, STOP_SECONDS
@@ -138,6 +139,21 @@ def shared_checkpoint(pipeline: Pipeline, world: World) -> list[str]:
     return [
         f"{name} is registered on the same checkpoint {mine}: give each its own, or remove one"
         for name in others
+    ]
+
+
+def skipped_batches(version: Version | None, then: str) -> list[str]:
+    """Refuse to begin anew over a file sink's log: `FileStreamSink.addBatch` skips its batches.
+
+    It compares with the newest batch number in the log and says nothing (Spark 3.5 to 4.2). `then`
+    says what comes of it in this scenario, and the way out.
+    """
+    sink = version.sink if version else None
+    if sink is None or not sink.is_files:
+        return []
+    return [
+        f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata has"
+        f" already, and {then}"
     ]
 
 

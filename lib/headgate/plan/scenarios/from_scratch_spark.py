@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
@@ -85,22 +85,13 @@ def _refusals(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> l
         for source in _kafka_sources(asked.version)
         if _starts(source) == "latest"
     ]
-    return refusals + list(_dropped(asked))
-
-
-def _dropped(asked: Asked) -> Iterator[str]:
-    """Refuse to leave a file sink's log where it is: `FileStreamSink.addBatch` skips its batches.
-
-    It compares with the newest batch number in the log and says nothing (Spark 3.5 to 4.2).
-    """
-    sink = asked.version.sink if asked.version else None
-    if sink is not None and sink.is_files and asked.options.get("outputs", "keep") == "keep":
-        yield (
-            f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata"
-            " has already, and the query begins at 0 again: what it writes would be silently"
-            " dropped. Set its files aside with --outputs=empty, or let it write to another folder"
-            " with --outputs=new"
+    if asked.options.get("outputs", "keep") == "keep":
+        refusals += common.skipped_batches(
+            asked.version,
+            "the query begins at 0 again: what it writes would be silently dropped. Set its files"
+            " aside with --outputs=empty, or let it write to another folder with --outputs=new",
         )
+    return refusals
 
 
 def _risks(
