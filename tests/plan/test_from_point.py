@@ -163,6 +163,11 @@ def test_a_partition_without_a_record_since_is_asked_about():
     stays = plan(world, to_datetime=NOON, no_record="leave")
     assert stays.refusals == ()
     assert ("clicks", 1) not in moves(stays)
+    # Left where it is, clicks[1] is nowhere: whether all is read or nothing is not up to the plan.
+    assert [r for r in stays.risks if "and gets none" in r] == [
+        "clicks[1] has no committed offset, and gets none: the reader's own setting says where it"
+        " begins there"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -237,6 +242,10 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
         ({"to_offset": 1, "to_latest": True}, "only one of --to-offset and --to-latest"),
         ({"to_datetime": "yesterday"}, "--to-datetime: expected a time such as"),
         ({"to_datetime": "2026-11-21"}, "--to-datetime: expected a time such as"),
+        ({"to_datetime": "0001-01-01T00:00:00"}, "--to-datetime: expected a time from 1970 on"),
+        ({"to_datetime": "9999-12-31T23:59:59-12:00"}, "--to-datetime: expected a time such as"),
+        ({"by_duration": "P30000D"}, "--by-duration: expected a time from 1970 on, found"),
+        ({"by_duration": "P99999999999D"}, "--by-duration: 'P99999999999D' is longer than can be"),
         ({"by_duration": "-PT1H"}, "--by-duration: expected a duration such as"),
         ({"by_duration": "soon"}, "--by-duration: expected a duration such as"),
         ({"by_duration": "PT"}, "--by-duration: expected a duration such as"),

@@ -11,20 +11,35 @@ _ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<
 _SHORT = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I)
 _TIME_OF_DAY = re.compile(r"\d[T ]\d", re.I)
 _FORM = "2026-11-21T10:00:00Z"
+# Kafka's times are milliseconds since then, and none is negative.
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(text: str, *, option: str) -> datetime:
     """Return an ISO 8601 time in UTC; without a zone it is UTC, as for Kafka's own tools.
 
     A blank may stand for the `T`. A day alone is no time: nobody could tell which end of it.
+    ScenarioError where it is none, or before 1970, where Kafka's times begin.
     """
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         found = None
     if found is None or not _TIME_OF_DAY.search(text):
         raise ScenarioError(f"--{option}: expected a time such as {_FORM}, found {text!r}")
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    if found < _FIRST:
+        raise ScenarioError(f"--{option}: expected a time from 1970 on, found {text!r}")
+    return found
+
+
+def ago(text: str, *, option: str) -> datetime:
+    """Return the time that was a duration ago; ScenarioError where it is none, or before 1970."""
+    span = duration(text, option=option)
+    now = datetime.now(UTC)
+    if span > now - _FIRST:
+        raise ScenarioError(f"--{option}: expected a time from 1970 on, found {text!r} ago")
+    return now - span
 
 
 def duration(text: str, *, option: str) -> timedelta:
@@ -35,12 +50,15 @@ def duration(text: str, *, option: str) -> timedelta:
         raise ScenarioError(
             f"--{option}: expected a duration such as P1DT2H or 1d2h, found {text!r}"
         )
-    return timedelta(
-        days=parts.get("d", 0),
-        hours=parts.get("h", 0),
-        minutes=parts.get("m", 0),
-        seconds=parts.get("s", 0),
-    )
+    try:
+        return timedelta(
+            days=parts.get("d", 0),
+            hours=parts.get("h", 0),
+            minutes=parts.get("m", 0),
+            seconds=parts.get("s", 0),
+        )
+    except OverflowError:
+        raise ScenarioError(f"--{option}: {text!r} is longer than can be counted") from None
 
 
 def iso(at: datetime) -> str:
@@ -50,9 +68,9 @@ def iso(at: datetime) -> str:
 
 def milliseconds(at: datetime) -> int:
     """Return the time as Kafka has it; without the rounding of floating seconds."""
-    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    return (at - _FIRST) // timedelta(milliseconds=1)
 
 
 def from_milliseconds(at: int) -> datetime:
     """Return the time that Kafka's milliseconds mean."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+    return _FIRST + timedelta(milliseconds=at)

@@ -213,12 +213,20 @@ class _Finder:
                 f" {iso(from_milliseconds(target.at or 0))}: say with --no-record whether it goes"
                 " to its end or stays where it is"
             )
+        elif self.committed is None:
+            self._none()
 
     def _current(self) -> None:
         if self.committed is None:
-            self.found.risks.append(f"{_name(self.part)} has no committed offset, and gets none")
-            return
-        self.exact(self.committed)
+            self._none()
+        else:
+            self.exact(self.committed)
+
+    def _none(self) -> None:
+        self.found.risks.append(
+            f"{_name(self.part)} has no committed offset, and gets none: the reader's own setting"
+            " says where it begins there"
+        )
 
     def _shift(self, by: int) -> None:
         if self.committed is None:

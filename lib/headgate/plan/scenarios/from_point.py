@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.moment import duration, iso, milliseconds, moment
+from headgate.plan.moment import ago, iso, milliseconds, moment
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import REMOTE, SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
@@ -50,9 +49,8 @@ def _spark(asked: Asked, target: Target, only: dict[str, list[int]]) -> Plan:
 def resolved(asked: Asked) -> Asked:
     """Return the question with what is relative resolved: so long ago, where another group is."""
     options = dict(asked.options)
-    if (ago := options.pop("by-duration", None)) is not None:
-        at = datetime.now(UTC) - duration(ago, option="by-duration")
-        options["to-datetime"] = iso(at)
+    if (span := options.pop("by-duration", None)) is not None:
+        options["to-datetime"] = iso(ago(span, option="by-duration"))
     if (name := options.pop("from-pipeline", None)) is not None:
         options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, asked.world)
     if (group := options.pop("from-group", None)) is not None:
