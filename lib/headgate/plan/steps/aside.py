@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside, check_kept
+from headgate.plan.steps.kept import Back, beside, check_kept
 from headgate.plan.world import Effects, World
 
 
@@ -79,17 +79,28 @@ class SetAside(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutBack(StepBase):
+class PutBack(Back):
     """Put a folder back that was set aside; the one in its place is set aside instead."""
 
     action: ClassVar[str] = "put_back"
     symbol: ClassVar[str] = "+"
-    undoable: ClassVar[bool] = False
+    key: ClassVar[str] = "since"
+    word: ClassVar[str] = "since"
     pipeline: str
     folder: str
     what: str
     aside: str
     hash: str
+
+    @property
+    def place(self) -> str:
+        """Where it belongs."""
+        return self.folder
+
+    @property
+    def thing(self) -> str:
+        """What it is."""
+        return self.what
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -102,30 +113,3 @@ class PutBack(StepBase):
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
         prove_stopped(world, self.pipeline)
-
-    def bind(self, effects: Effects) -> Was:
-        """Refuse where the old one is not as it was left; decide where the new one goes."""
-        kept = effects.tree_hash(self.aside)
-        if kept is None and effects.tree_hash(self.folder) != self.hash:
-            raise RefusedError(f"the old {self.what} is gone: {self.aside} is not there")
-        if kept is not None and kept != self.hash:
-            raise RefusedError(f"{self.aside} was changed since it was set aside")
-        return {"since": beside(self.folder, "since", effects.run)}
-
-    def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether it is in its place."""
-        gone = not effects.exists(self.aside)
-        return gone and effects.tree_hash(self.folder) == self.hash
-
-    def apply(self, effects: Effects, was: Was) -> None:
-        """Set the new one aside and put the old one back, each in one step."""
-        if not effects.exists(self.aside):
-            return
-        if effects.exists(self.folder):
-            effects.move(self.folder, was["since"])
-        effects.move(self.aside, self.folder)
-
-    def verify(self, effects: Effects, was: Was) -> None:
-        """Fail where a byte differs."""
-        if effects.tree_hash(self.folder) != self.hash:
-            raise StepError(f"{self.folder} is not byte for byte what it was")

@@ -11,6 +11,7 @@ from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
+from headgate.plan.steps.kept import Back, beside, check_kept
 from headgate.plan.words import size
 from headgate.plan.world import Effects, World
 
@@ -118,16 +119,27 @@ class ReplaceCheckpoint(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreCheckpoint(StepBase):
+class RestoreCheckpoint(Back):
     """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
 
     action: ClassVar[str] = "restore_checkpoint"
     symbol: ClassVar[str] = "~"
-    undoable: ClassVar[bool] = False
+    key: ClassVar[str] = "fresh"
+    word: ClassVar[str] = "after"
     pipeline: str
     checkpoint: str
     aside: str
     hash: str
+
+    @property
+    def place(self) -> str:
+        """Where it belongs."""
+        return self.checkpoint
+
+    @property
+    def thing(self) -> str:
+        """What it is."""
+        return "checkpoint"
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -137,39 +149,10 @@ class RestoreCheckpoint(StepBase):
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
         prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
 
-    def bind(self, effects: Effects) -> Was:
-        """Refuse where the old one is not as it was left; decide where the new one goes."""
-        kept = effects.tree_hash(self.aside)
-        if kept is None and effects.tree_hash(self.checkpoint) != self.hash:
-            raise RefusedError(f"the old checkpoint is gone: {self.aside} is not there")
-        if kept is not None and kept != self.hash:
-            raise RefusedError(
-                f"the old checkpoint {self.aside} was changed since it was put aside"
-            )
-        return {"fresh": beside(self.checkpoint, "after", effects.run)}
-
-    def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether the old one is in its place."""
-        gone = not effects.exists(self.aside)
-        return gone and effects.tree_hash(self.checkpoint) == self.hash
-
-    def apply(self, effects: Effects, was: Was) -> None:
-        """Move the new one aside and the old one back, each in one step."""
-        if not effects.exists(self.aside):
-            return
-        if effects.exists(self.checkpoint):
-            effects.move(self.checkpoint, was["fresh"])
-        effects.move(self.aside, self.checkpoint)
-
     def verify(self, effects: Effects, was: Was) -> None:
-        """Fail where a byte differs."""
-        if effects.tree_hash(self.checkpoint) != self.hash:
-            raise StepError(f"{self.checkpoint} is not byte for byte what it was")
+        """Fail where a byte differs, and say that none does."""
+        Back.verify(self, effects, was)
         effects.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
-
-    def undo(self, was: Was) -> tuple[Step, ...]:
-        """An undo is not undone: plan anew."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,12 +192,6 @@ class DropSnapshot(StepBase):
         return ()
 
 
-def beside(checkpoint: str, word: str, run: str) -> str:
-    """Return a hidden neighbour of the checkpoint: a rename needs the same file system."""
-    path = PurePosixPath(checkpoint)
-    return str(path.with_name(f".{path.name}.{word}-{run}"))
-
-
 def put_back(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
     """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
     return (
@@ -222,26 +199,6 @@ def put_back(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
             pipeline=pipeline, checkpoint=checkpoint, aside=was["aside"], hash=was["hash"]
         ),
     )
-
-
-def swap(effects: Effects, checkpoint: str, *, made: str, aside: str) -> None:
-    """Move the checkpoint to `aside` and `made` into its place, each in one step.
-
-    What was done before a crash is not done again. StepError where `made` is gone before
-    anything was moved.
-    """
-    if not effects.exists(aside):
-        if not effects.exists(made):
-            raise StepError(f"the copy {made} is gone: nothing was moved")
-        effects.move(checkpoint, aside)
-    if effects.exists(made):
-        effects.move(made, checkpoint)
-
-
-def check_kept(effects: Effects, place: str, was: Was) -> None:
-    """Fail where what was moved aside from `place` has not the `hash` that it had there."""
-    if effects.tree_hash(was["aside"]) != was["hash"]:
-        raise StepError(f"{was['aside']} is not what {place} was: something writes")
 
 
 def check_movable(world: World, location: str, query_id: str) -> None:

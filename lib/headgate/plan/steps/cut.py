@@ -16,14 +16,8 @@ from headgate.plan.offset_cut import end_in, with_end
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import (
-    beside,
-    check_kept,
-    check_movable,
-    check_query,
-    put_back,
-    swap,
-)
+from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
+from headgate.plan.steps.kept import beside, check_kept, swap
 from headgate.plan.steps.repair import DropCopy
 from headgate.plan.steps.rewind import REWOUND, check_whole
 from headgate.plan.steps.sink_log import CutSinkLog
@@ -103,6 +97,10 @@ class CutCopy(StepBase):
         moved = with_end(text, self.topic, self.partition, self.end)
         return {"batch": last, "from": at, "text": moved}
 
+    def _last(self, was: Was) -> int:
+        """Return the batch that the copy is of: the planned one, or the one that was bound."""
+        return int(was.get("batch", self.batch))
+
     def is_read(self, was: Was) -> bool:
         """Whether the query has read the whole range by itself."""
         return int(was.get("from", -1)) >= self.end
@@ -113,17 +111,17 @@ class CutCopy(StepBase):
             effects.note(said)
         if self.is_read(was):
             return
-        batch = was.get("batch", self.batch)
+        batch = self._last(was)
         edit = entry_edit(batch, was["text"]) if "text" in was else self.edit
         effects.copy_to_batch(self.checkpoint, batch, was["copy"])
         effects.edit_copy(self.checkpoint, was["copy"], (edit,))
 
     def said(self, was: Was) -> str | None:
         """Return a sentence where the query did not fail as expected, None where it did."""
-        if was.get("batch", self.batch) == self.batch:
+        if (last := self._last(was)) == self.batch:
             return None
         where = f"{self.topic}[{self.partition}]"
-        how = f"{self.pipeline} went on to batch {was['batch']}, up to {was['from']} of {where}"
+        how = f"{self.pipeline} went on to batch {last}, up to {was['from']} of {where}"
         if self.is_read(was):
             return f"{how}, and did not fail on the record: it has read it, and nothing is skipped"
         return f"{how}, before it was stopped: it steps over what is left from there"
@@ -137,7 +135,7 @@ class CutCopy(StepBase):
         if at != self.end:
             where = f"{self.topic}[{self.partition}]"
             raise StepError(f"{was['copy']} ends at {at} of {where}, not at {self.end}")
-        check_whole(effects, was["copy"], was.get("batch", self.batch))
+        check_whole(effects, was["copy"], self._last(was))
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the copy, where there is one that was not put in place."""
@@ -194,15 +192,20 @@ class PutCut(StepBase):
         made = effects.checkpoint(copy) if effects.exists(copy) else None
         return {**was, "batch": made.last_commit_batch if made else None}
 
+    def _last(self, was: Was) -> int | None:
+        """Return the batch that the copy ends at, None where there is no copy to put in place."""
+        batch: int | None = was.get("batch", self.batch)
+        return batch
+
     def apply(self, effects: Effects, was: Was) -> None:
         """Rename both, unless that was done, or there is nothing to put in place."""
-        if was.get("batch", self.batch) is None:
+        if self._last(was) is None:
             return
         swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the old one is not whole or the new one is not there."""
-        batch = was.get("batch", self.batch)
+        batch = self._last(was)
         found = effects.checkpoint(self.checkpoint)
         if batch is None:
             at = found.offsets.get(self.topic, {}).get(self.partition) if found else None

@@ -11,14 +11,8 @@ from headgate.plan.position import Beginning, read_beginning
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_entry_point, check_topics
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import (
-    beside,
-    check_kept,
-    check_movable,
-    check_query,
-    put_back,
-    swap,
-)
+from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
+from headgate.plan.steps.kept import beside, check_kept, swap
 from headgate.plan.succession import Take, begin, first_refusals
 from headgate.plan.target import Target
 from headgate.plan.world import Effects, World

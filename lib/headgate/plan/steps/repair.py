@@ -12,7 +12,8 @@ from headgate.plan.flaw import Known
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_entry_point
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside, put_back, swap
+from headgate.plan.steps.checkpoint import put_back
+from headgate.plan.steps.kept import beside, swap
 from headgate.plan.world import Effects, World
 
 REPAIRED, BROKEN = "repaired", "broken"

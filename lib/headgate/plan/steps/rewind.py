@@ -10,14 +10,8 @@ from headgate.errors import RefusedError, StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import (
-    beside,
-    check_kept,
-    check_movable,
-    check_query,
-    put_back,
-    swap,
-)
+from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
+from headgate.plan.steps.kept import beside, check_kept, swap
 from headgate.plan.steps.repair import DropCopy
 from headgate.plan.words import size
 from headgate.plan.world import Effects, World

@@ -11,7 +11,8 @@ from headgate.errors import RefusedError, StepError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside, check_query
+from headgate.plan.steps.checkpoint import check_query
+from headgate.plan.steps.kept import beside
 from headgate.plan.steps.new_checkpoint import DropDraft
 from headgate.plan.world import Effects, World
 

@@ -9,7 +9,8 @@ from headgate.errors import RefusedError, StalePlanError
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside, check_query, put_back
+from headgate.plan.steps.checkpoint import check_query, put_back
+from headgate.plan.steps.kept import beside
 from headgate.plan.steps.moves import Move, committed, moves_of
 from headgate.plan.steps.offsets import RestoreOffsets
 from headgate.plan.verdict import new_codes
