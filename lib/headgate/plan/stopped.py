@@ -7,6 +7,7 @@ from headgate.model.cluster import Group
 from headgate.plan import proof
 from headgate.plan.ports.control import Status
 from headgate.plan.step import active_reason, pending_reason
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 # A killed consumer stays a member until its session times out: 45 s unless configured. The watch
@@ -14,7 +15,6 @@ from headgate.plan.world import Effects, World
 STOP_SECONDS, TOLD_SECONDS = 90.0, 120.0
 # A producer's transactions time out after 60 s unless configured; the broker looks every 10 s.
 PENDING_SECONDS = 75.0
-_POLL = 0.5
 
 
 def is_running(world: World, pipeline: str, group: str | None) -> bool | None:
@@ -58,23 +58,22 @@ def wait_until_stopped(
 
 
 def _wait_for_status(effects: Effects, pipeline: str, patient: bool) -> None:
-    waited, status = 0.0, effects.status(pipeline)
-    while status is not Status.STOPPED and waited < STOP_SECONDS and patient:
-        effects.pause(_POLL)
-        waited, status = waited + _POLL, effects.status(pipeline)
+    wait, status = Wait(effects=effects), effects.status(pipeline)
+    while status is not Status.STOPPED and wait.seconds < STOP_SECONDS and patient:
+        wait.pause()
+        status = effects.status(pipeline)
     if status is not Status.STOPPED:
         how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
-        raise RefusedError(f"{pipeline} {how}, {waited:.0f} s after it was to stop")
+        raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it was to stop")
 
 
 def _wait_for_empty_group(effects: Effects, group: str, patient: bool, *, proven: bool) -> Group:
     """Wait until nobody is in it; one that is gone shows nothing, unless the status `proven` it."""
-    waited = 0.0
+    wait = Wait(effects=effects)
     while not _is_empty(found := effects.group(group), proven=proven):
-        if waited >= STOP_SECONDS or not patient:
+        if wait.seconds >= STOP_SECONDS or not patient:
             raise RefusedError(active_reason(effects, group))
-        effects.pause(_POLL)
-        waited += _POLL
+        wait.pause()
     return found
 
 
@@ -85,24 +84,24 @@ def _is_empty(group: Group, *, proven: bool) -> bool:
 
 def _wait_for_transactions(effects: Effects, found: Group) -> None:
     """Wait also where nothing was done: the broker ends what a killed producer left open."""
-    waited = 0.0
+    wait = Wait(effects=effects)
     while found.pending:
-        if waited >= PENDING_SECONDS:
+        if wait.seconds >= PENDING_SECONDS:
             raise RefusedError(pending_reason(found))
-        if waited == 0:
+        if wait.seconds == 0:
             effects.note(f"waiting for the end of a transaction of {found.id}")
-        effects.pause(_POLL)
-        waited, found = waited + _POLL, effects.group(found.id)
+        wait.pause()
+        found = effects.group(found.id)
 
 
 def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
-    waited, told = 0.0, effects.told(pipeline)
-    while told.status is Status.RUNS and waited < TOLD_SECONDS and patient:
-        effects.pause(_POLL)
-        waited, told = waited + _POLL, effects.told(pipeline)
+    wait, told = Wait(effects=effects), effects.told(pipeline)
+    while told.status is Status.RUNS and wait.seconds < TOLD_SECONDS and patient:
+        wait.pause()
+        told = effects.told(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} still runs: {told.why}, {waited:.0f} s after it was to stop"
+            f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it was to stop"
         )
     return told.status
 
@@ -125,10 +124,9 @@ def _watch_logs(effects: Effects, pipeline: str, location: str, *, proven: bool)
             " or a stop command that asks a person"
         )
     effects.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
-    waited = 0.0
-    while waited < seconds:
-        effects.pause(_POLL)
-        waited += _POLL
+    wait = Wait(effects=effects)
+    while wait.seconds < seconds:
+        wait.pause()
         now = effects.checkpoint(location)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = now.head if now else None

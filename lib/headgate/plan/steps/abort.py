@@ -9,11 +9,11 @@ from headgate.errors import RefusedError, StepError
 from headgate.model.transactions import Transaction
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 # The coordinator writes the end into all partitions before it says that it is done.
 END_SECONDS = 30.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,13 @@ class AbortTransaction(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Wait for its end; fail where it stays open."""
-        waited = 0.0
+        wait = Wait(effects=effects)
         while (found := self._found(effects)) is not None and self._is_same(found):
-            if waited >= END_SECONDS:
-                raise StepError(f"{self.transaction} is open still, {waited:.0f} s after its abort")
-            effects.pause(_POLL)
-            waited += _POLL
+            if wait.seconds >= END_SECONDS:
+                raise StepError(
+                    f"{self.transaction} is open still, {wait.seconds:.0f} s after its abort"
+                )
+            wait.pause()
         effects.note(f"{self.transaction} is open no more")
 
     def remains(self, world: World, was: Was) -> tuple[str, ...] | None:

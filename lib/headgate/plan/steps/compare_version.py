@@ -8,9 +8,10 @@ from typing import ClassVar
 from headgate.errors import StepError
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside
+from headgate.plan.steps.kept import beside
 from headgate.plan.steps.upgrade import BEFORE
 from headgate.plan.verdict import Sight, Trace
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects
 
 # A watch writes a plan within seconds of a batch, Spark its event log after some more.
@@ -44,13 +45,12 @@ class CompareVersion(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Wait a little until something tells of it, and say what it told."""
-        waited = 0.0
+        wait = Wait(effects=effects, poll=_POLL)
         while True:
             seen = effects.sight(self.pipeline, self.after, self.version, self._trace(effects))
-            if seen.told_by or not self.can_be_told or waited >= TOLD_SECONDS:
+            if seen.told_by or not self.can_be_told or wait.seconds >= TOLD_SECONDS:
                 break
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
         self._judge(effects, seen)
 
     def verify(self, effects: Effects, was: Was) -> None:

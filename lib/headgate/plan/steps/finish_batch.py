@@ -11,11 +11,11 @@ from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.checkpoint import check_query
 from headgate.plan.steps.process import STOPPED_SECONDS, StopPipeline
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 # How long the first part of a batch may take.
 FINISH_SECONDS = 1800.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,22 +60,20 @@ class FinishBatch(StepBase):
         stop.verify(effects, {})
 
     def _wait(self, effects: Effects) -> None:
-        waited = stopped = 0.0
+        wait = Wait(effects=effects)
         while not self._is_done(effects):
-            is_stopped = effects.status(self.pipeline) is Status.STOPPED
-            stopped = stopped + _POLL if is_stopped else 0.0
-            if stopped >= STOPPED_SECONDS:
+            wait.look(self.pipeline)
+            if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
                     f"{self.pipeline} ended before batch {self.batch} was done up to the record: it"
                     " fails on another record, too; its own log says on which"
                 )
-            if waited >= FINISH_SECONDS:
+            if wait.seconds >= FINISH_SECONDS:
                 raise StepError(
-                    f"{self.pipeline} has not done batch {self.batch} after {waited:.0f} s: resume"
-                    " the run to go on waiting, or undo it"
+                    f"{self.pipeline} has not done batch {self.batch} after {wait.seconds:.0f} s:"
+                    " resume the run to go on waiting, or undo it"
                 )
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the batch is not done; what it did beyond is looked at by the next cut."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 from headgate.errors import RefusedError, StalePlanError
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 # A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
 # joins again: who is not back after three of them is gone.
 REJOIN_SECONDS = 10.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class RemoveMembers(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Refuse where a member comes back: it is alive, and nothing else was done."""
-        waited = 0.0
+        wait = Wait(effects=effects)
         while True:
             if members := effects.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
@@ -55,7 +55,6 @@ class RemoveMembers(StepBase):
                     f"{len(members)} member(s) of {self.group} came back after they were removed"
                     f" ({names}): the application runs; stop it"
                 )
-            if waited >= REJOIN_SECONDS:
+            if wait.seconds >= REJOIN_SECONDS:
                 return
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()

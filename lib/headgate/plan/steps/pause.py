@@ -10,6 +10,7 @@ from headgate.plan.ports.control import Status
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
@@ -55,13 +56,15 @@ class PauseProcessing(StepBase):
         if _follows(effects, self.pipeline, Status.PAUSED):
             effects.note(f"the status of {self.pipeline} is paused")
             return
-        still = waited = 0.0
+        wait, still = Wait(effects=effects, poll=_POLL), 0.0
         before = self._position(effects)
         while still < STILL_SECONDS:
-            if waited >= MOST_SECONDS:
-                raise RefusedError(f"{self.pipeline} still moves {waited:.0f} s after its pause")
-            effects.pause(_POLL)
-            waited, now = waited + _POLL, self._position(effects)
+            if wait.seconds >= MOST_SECONDS:
+                raise RefusedError(
+                    f"{self.pipeline} still moves {wait.seconds:.0f} s after its pause"
+                )
+            wait.pause()
+            now = self._position(effects)
             still, before = (still + _POLL if now == before else 0.0), now
         effects.note(f"{self.pipeline} stands still for {still:.0f} s: it committed nothing")
 
@@ -200,10 +203,10 @@ def position(world: World, group: str | None, checkpoint: str | None) -> object:
 
 def _follows(effects: Effects, pipeline: str, wanted: Status) -> bool:
     """Return whether the status comes to be the wanted one; one that knows no pause never does."""
-    waited, found = 0.0, effects.status(pipeline)
-    while found not in (wanted, Status.UNKNOWN) and waited < FOLLOW_SECONDS:
-        effects.pause(_POLL)
-        waited, found = waited + _POLL, effects.status(pipeline)
+    wait, found = Wait(effects=effects, poll=_POLL), effects.status(pipeline)
+    while found not in (wanted, Status.UNKNOWN) and wait.seconds < FOLLOW_SECONDS:
+        wait.pause()
+        found = effects.status(pipeline)
     return found is wanted
 
 

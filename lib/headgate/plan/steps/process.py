@@ -12,6 +12,7 @@ from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.fence import Unfence
 from headgate.plan.steps.person import ask_and_wait
 from headgate.plan.stopped import is_running, wait_until_stopped
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects, World
 
 START_SECONDS = 180.0
@@ -20,7 +21,6 @@ START_SECONDS = 180.0
 SIGN_SECONDS, GRACE_SECONDS = 60.0, 5.0
 # A status that says `stopped` for so long after a start means that the start failed.
 STOPPED_SECONDS = 20.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +131,14 @@ class Beginning(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
-        waited = stopped = 0.0
+        wait = Wait(effects=effects)
         while not self._is_up(effects, was):
-            is_stopped = effects.status(self.pipeline) is Status.STOPPED
-            stopped = stopped + _POLL if is_stopped else 0.0
-            if waited >= START_SECONDS or stopped >= STOPPED_SECONDS:
-                raise StepError(f"{self.pipeline} does not run {waited:.0f} s after its start")
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.look(self.pipeline)
+            if wait.seconds >= START_SECONDS or wait.ended >= STOPPED_SECONDS:
+                raise StepError(
+                    f"{self.pipeline} does not run {wait.seconds:.0f} s after its start"
+                )
+            wait.pause()
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Fence and stop it."""
@@ -206,14 +206,13 @@ class StartPipeline(Beginning):
         return True
 
     def _came_up(self, effects: Effects, was: Was) -> bool:
-        waited = 0.0
+        wait = Wait(effects=effects)
         while not self._runs(effects, was):
             # What the command left behind may still be on its way up.
             left = effects.has_left(self.pipeline, "start")
-            if waited >= (SIGN_SECONDS if left else GRACE_SECONDS):
+            if wait.seconds >= (SIGN_SECONDS if left else GRACE_SECONDS):
                 return left and effects.status(self.pipeline) is Status.UNKNOWN
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
         return True
 
     def _runs(self, effects: Effects, was: Was) -> bool:

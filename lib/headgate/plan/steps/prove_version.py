@@ -10,16 +10,16 @@ from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.ports.control import Status
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import beside
+from headgate.plan.steps.kept import beside
 from headgate.plan.steps.moves import committed
 from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline, start_or_ask
 from headgate.plan.steps.upgrade import BEFORE
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects
 
 # How long the first batch of a new version may take; how long one that has no input is watched; and
 # for how long a status of `stopped` means that it has ended and is not merely on its way.
 PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 180.0, 5.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class ProveVersion(StepBase):
     def _query(self, effects: Effects, location: str, was: Was) -> None:
         kept = effects.checkpoint(self.kept or beside(location, BEFORE, effects.run))
         old = kept.last_commit_batch if kept else None
-        waited = stopped = 0.0
+        wait = Wait(effects=effects)
         while True:
             now = effects.checkpoint(location)
             if now is None or now.query_id != self.query_id:
@@ -85,25 +85,24 @@ class ProveVersion(StepBase):
             if _later(now.last_commit_batch, old):
                 effects.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
-            stopped = stopped + _POLL if _has_ended(effects, self.pipeline, was) else 0.0
-            if stopped >= STOPPED_SECONDS:
+            wait.saw(has_ended=_has_ended(effects, self.pipeline, was))
+            if wait.ended >= STOPPED_SECONDS:
                 why = effects.told(self.pipeline).why
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before its first batch was done"
                     + (f": {why}" if why else "; its own log says why")
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
-            if not is_begun and waited >= IDLE_SECONDS and not _has_input(effects, now):
+            if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(effects, now):
                 self._idle(effects)
                 return
-            if waited >= PROVE_SECONDS:
+            if wait.seconds >= PROVE_SECONDS:
                 batch = f"batch {now.last_offset_batch}" if is_begun else "any batch"
                 raise StepError(
-                    f"{self.pipeline} has not committed {batch} after {waited:.0f} s: resume the"
-                    " run to go on looking, or undo it"
+                    f"{self.pipeline} has not committed {batch} after {wait.seconds:.0f} s: resume"
+                    " the run to go on looking, or undo it"
                 )
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
 
     def _idle(self, effects: Effects) -> None:
         """Without input there is no batch: it is said, and not taken for a proof."""
@@ -120,23 +119,23 @@ class ProveVersion(StepBase):
 
     def _group(self, effects: Effects, group: str, was: Was) -> None:
         before = committed(effects, group)
-        waited = stopped = 0.0
+        wait = Wait(effects=effects)
         while True:
             now = committed(effects, group)
             has_members = bool(effects.group(group).members)
             if has_members and (now != before or not _lags(effects, group)):
                 effects.note(f"{group} has members and reads on")
                 return
-            stopped = stopped + _POLL if _has_ended(effects, self.pipeline, was) else 0.0
-            if stopped >= STOPPED_SECONDS and now == before:
+            wait.saw(has_ended=_has_ended(effects, self.pipeline, was))
+            if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
-            if waited >= PROVE_SECONDS:
+            if wait.seconds >= PROVE_SECONDS:
                 how = "has no members" if not has_members else "does not read on"
                 raise StepError(
-                    f"{group} {how} after {waited:.0f} s: resume the run to go on looking, or undo"
+                    f"{group} {how} after {wait.seconds:.0f} s: resume the run to go on looking,"
+                    " or undo"
                 )
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
 
 
 def start_version(stop: StopPipeline) -> StartVersion | AskPerson:

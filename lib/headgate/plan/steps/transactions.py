@@ -10,6 +10,7 @@ from headgate.errors import RefusedError
 from headgate.model.transactions import Transaction, is_of_application
 from headgate.plan.step import Was
 from headgate.plan.steps.base import StepBase
+from headgate.plan.waiting import Wait
 from headgate.plan.world import Effects
 
 # Kafka Streams' transactions time out after 10 s unless configured, and the broker looks for them
@@ -38,12 +39,11 @@ class AwaitTransactions(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Wait until the broker has ended those that a killed process left open."""
-        waited = 0.0
-        while (pending := self._pending(effects)) and waited < OPEN_SECONDS:
-            if waited == 0:
+        wait = Wait(effects=effects, poll=_POLL)
+        while (pending := self._pending(effects)) and wait.seconds < OPEN_SECONDS:
+            if wait.seconds == 0:
                 effects.note(f"waiting for the end of {_named(pending)}")
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Refuse where one is still open."""

@@ -1,0 +1,36 @@
+"""Wait for what the world comes to show, and count how long that took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.plan.ports.control import Status
+from headgate.plan.world import Effects
+
+
+@dataclass(slots=True, kw_only=True)
+class Wait:
+    """How long somebody has waited, in seconds, looking every `poll` seconds.
+
+    `ended` is for how long at a stretch, up to now, a pipeline was seen to have ended.
+    """
+
+    effects: Effects
+    poll: float = 0.5
+    seconds: float = 0.0
+    ended: float = 0.0
+
+    def look(self, pipeline: str) -> bool:
+        """Return whether the status is `stopped`; it may be so for a moment during a start."""
+        has_ended = self.effects.status(pipeline) is Status.STOPPED
+        self.saw(has_ended=has_ended)
+        return has_ended
+
+    def saw(self, *, has_ended: bool) -> None:
+        """Count for how long the pipeline has ended."""
+        self.ended = self.ended + self.poll if has_ended else 0.0
+
+    def pause(self) -> None:
+        """Let time pass until the next look; a run that is cancelled ends here."""
+        self.effects.pause(self.poll)
+        self.seconds += self.poll
