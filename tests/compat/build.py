@@ -26,6 +26,7 @@ COUNT = Field("count", "long", False)
 SUM = Field("sum", "long", True)
 WINDOW = Window(column="s0.ts", size_us=10_000_000, slide_us=10_000_000, start_us=0)
 TIME = Watermark(column="s0.ts", delay="10 seconds", node="watermark")
+OTHER_TIME = Watermark(column="s0.other", delay="10 seconds")
 S = "spark.sql.streaming."
 
 
@@ -143,3 +144,11 @@ def version(*operators: StatefulOperator, **more: Any) -> Version:
 
 def pinned(**values: str) -> dict[str, str]:
     return {S + k.replace("__", "."): v for k, v in values.items()}
+
+
+def sources(*found: Source, **more: Any) -> Version:
+    return version(aggregate(), sources=found, **more)
+
+
+PLAIN = version(aggregate())
+WINDOWED = aggregate(keys=("window(s0.ts)", "s0.k"), window=WINDOW, key=(K,))

@@ -116,3 +116,17 @@ def replaced(value: Any, old: int, new: dict[str, Any]) -> Any:
         if number(attribute) == old:
             attribute.update(copy.deepcopy({k: v for k, v in new.items() if k != "class"}))
     return value
+
+
+def stateful(nodes: Nodes, *words: str) -> Iterator[int]:
+    """Yield the places of streaming operators of these kinds."""
+    for place, node in enumerate(nodes):
+        if word(node) in words and is_streaming(nodes, place):
+            yield place
+
+
+def joins(nodes: Nodes) -> Iterator[int]:
+    """Yield the places of joins of two streams."""
+    for place in stateful(nodes, "Join"):
+        if all(is_streaming(nodes, start) for start, _ in children(nodes, place)):
+            yield place
