@@ -45,6 +45,8 @@ def test_answers_are_what_their_kind_says():
         ({"batch": 1, "at": "noon"}, "only one of --batch and --at"),
         ({"group": "g"}, "--group of rewind is not for spark pipelines"),
         ({"at": " "}, "--at of rewind: expected a value"),
+        ({"topic": [""]}, "--topic of rewind: expected a value, found ''"),
+        ({"topic": [" ", ","]}, "--topic of rewind: expected a value, found ' ,,'"),
     ],
 )
 def test_wrong_answers_get_one_sentence(given, sentence):

@@ -232,7 +232,7 @@ def test_a_forgotten_input_is_a_risk():
     two = replace(FACTS, sources=(StreamsSource(processor="s", topics=("in", "in2")),))
     world = PaperCluster(names=(*TOPICS, "in2"))
     plan = reset(world, facts=two, input_topics=["in"])
-    assert any("in2 is read, too, and not named" in risk for risk in plan.risks)
+    assert any("also reads in2: not named" in risk for risk in plan.risks)
 
 
 @pytest.mark.parametrize(
@@ -370,6 +370,18 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
         assert any("shop-counts-changelog is not deleted" in r for r in plan.refusals)
     kept = reset(world, facts=FACTS, input_topics=["in"], keep_internal=True)
     assert kept.appliable and "delete_topics" not in actions(kept)
+
+
+def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
+    plan = reset(input_topics=["in"], keep_internal=True)
+    assert [risk for risk in plan.risks if risk.startswith("kept")] == [
+        "kept: shop-g-repartition; its stores keep their contents, and what is read again counts"
+        " twice",
+        "kept, and not proven to be shop's: shop-counts-changelog; where it is, what is read again"
+        " counts twice",
+    ]
+    both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
+    assert any(r.endswith("--keep-internal keeps it: give one of them") for r in both.refusals)
 
 
 def test_what_is_no_internal_topic_is_never_deleted():

@@ -64,7 +64,7 @@ def _read(scenario: Scenario, option: Option, value: Any) -> Any:
         case Kind.NUMBER:
             return _number(scenario, option, value)
         case Kind.MANY:
-            return [value] if isinstance(value, str) else [str(v) for v in value]
+            return _several(scenario, option, value)
         case Kind.CHOICE if value not in option.choices:
             expected = ", ".join(option.choices)
             raise ScenarioError(_wrong(scenario, option, f"one of {expected}", value))
@@ -72,6 +72,14 @@ def _read(scenario: Scenario, option: Option, value: Any) -> Any:
     if not text:
         raise ScenarioError(_wrong(scenario, option, "a value", value))
     return text
+
+
+def _several(scenario: Scenario, option: Option, value: Any) -> list[str]:
+    """Return the texts; a script's variable that was empty is no answer, least of all `all`."""
+    texts = [value] if isinstance(value, str) else [str(v) for v in value]
+    if not any(text.strip(" ,") for text in texts):
+        raise ScenarioError(_wrong(scenario, option, "a value", ",".join(texts)))
+    return texts
 
 
 def _number(scenario: Scenario, option: Option, value: Any) -> int:

@@ -70,7 +70,7 @@ def _of_topics(seen: Seen) -> Iterator[str]:
 def _of_named(seen: Seen) -> Iterator[str]:
     """Refuse what `--internal-topics` names and is none, or not there."""
     if seen.wish.keep_internal and seen.wish.internal:
-        yield "--internal-topics names what to delete, and --keep-internal keeps it: which of them?"
+        yield "--internal-topics names what to delete, --keep-internal keeps it: give one of them"
         return
     for topic in seen.wish.internal or ():
         if topic not in seen.topics:
@@ -146,7 +146,10 @@ def _of_inputs(seen: Seen) -> Iterator[str]:
             " read before them is in no result"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
-        yield f"{named(left)} is read, too, and not named: its offsets stay where they are"
+        yield (
+            f"{seen.application} also reads {named(left)}: not named, so offsets there stay where"
+            " they are"
+        )
     for topic in seen.inputs:
         if topic in seen.topology.loops:
             yield f"{seen.application} writes {topic} itself: what it wrote is read again"
@@ -162,11 +165,20 @@ def _reading(topics: set[str]) -> str:
 
 
 def _of_state(seen: Seen) -> Iterator[str]:
-    own = [n for n, i in seen.internals.items() if i.claim in (Claim.OWNED, Claim.UNPROVEN)]
-    if kept := sorted(set(own) - {*seen.deleted, *seen.inputs, *seen.intermediate}):
+    gone = {*seen.deleted, *seen.inputs, *seen.intermediate}
+    own, unproven = (
+        [n for n, i in seen.internals.items() if i.claim is claim and n not in gone]
+        for claim in (Claim.OWNED, Claim.UNPROVEN)
+    )
+    if own:
         yield (
-            f"{named(kept)} stays: its stores keep their contents, and what is read again counts"
+            f"kept: {named(own)}; its stores keep their contents, and what is read again counts"
             " twice"
+        )
+    if unproven:
+        yield (
+            f"kept, and not proven to be {seen.application}'s: {named(unproven)}; where it is, what"
+            " is read again counts twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
