@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headgate.gateway import processes
 from headgate.gateway.processes import end_marked, marked, run_command
 
 
@@ -42,9 +43,23 @@ def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
     wait_for_the_end(pid)
 
 
-def test_the_shell_dies_with_who_started_it(tmp_path):
+@pytest.mark.parametrize("has_setpriv", [True, False])
+def test_a_command_sees_what_a_shell_shows(run, monkeypatch, has_setpriv):
+    monkeypatch.setattr(processes, "_has_setpriv", lambda: has_setpriv)
+    said = run("""echo "$0|$#|a b" 'c"d' $((1 + 1)); exit 7""")
+    assert (said.code, said.output) == (7, 'sh|0|a b c"d 2')
+
+
+def test_setpriv_is_used_where_it_works():
+    assert processes._has_setpriv() is (sys.platform == "linux")
+
+
+@pytest.mark.parametrize("has_setpriv", [True, False])
+def test_the_shell_dies_with_who_started_it(tmp_path, has_setpriv):
     code = (
         "import sys; from pathlib import Path; from headgate.gateway.processes import *;"
+        "from headgate.gateway import processes;"
+        f"processes._has_setpriv = lambda: {has_setpriv};"
         "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
         " log=Path(sys.argv[1]) / 'log', seconds=60)"
     )

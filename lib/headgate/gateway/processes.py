@@ -9,13 +9,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from headgate.errors import StepError
 
 # Run before the shell: asks the kernel to end this process with the one that started it, and
 # ends at once where that one is gone already. A function between fork and exec would do the
-# same, but is not safe in a process with threads.
+# same, but is not safe in a process with threads. `setpriv` takes an eighth of Python's time.
+_SETPRIV = ("setpriv", "--pdeathsig", "KILL")
+_IF_STARTED = '[ "$PPID" = "$1" ] || exit 1; exec /bin/sh -c "$2" sh'
 _TIED = """
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -24,6 +27,7 @@ if os.getppid() != int(sys.argv[1]):
 os.execv("/bin/sh", ["sh", "-c", sys.argv[2]])
 """
 _TAIL = 600
+_TRY_SECONDS = 10.0
 MARK = "HEADGATE_COMMAND"
 
 
@@ -98,7 +102,19 @@ def _has(entry: Path, wanted: bytes) -> bool:
 def _argv(command: str) -> Sequence[str]:
     if sys.platform != "linux":
         return ("/bin/sh", "-c", command)
+    if _has_setpriv():
+        return (*_SETPRIV, "/bin/sh", "-c", _IF_STARTED, "sh", str(os.getpid()), command)
     return (sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), command)
+
+
+@cache
+def _has_setpriv() -> bool:
+    """Whether there is one that knows the option: BusyBox's doesn't."""
+    try:
+        tried = subprocess.run((*_SETPRIV, "true"), capture_output=True, timeout=_TRY_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return tried.returncode == 0
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
