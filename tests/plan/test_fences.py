@@ -128,7 +128,8 @@ def test_a_fence_that_does_not_come_off_is_said_to_be_up(lab, runner):
     state, error = runner(here, 0, wait=2).apply_step(run, 1, 0)
     assert "its fence is still up: the unfence command of q exited 7" in error
     here.store.runs.finish(run, state, error=error)
-    assert "The fence of q is up (`touch fenced`)" in stands(here, run)
+    # The journal alone can't tell whether the fence was up when the step failed.
+    assert "The fence of q may be up (`touch fenced`)" in stands(here, run)
 
 
 def test_cancelled_later_the_fence_stays_and_is_named_and_a_resume_puts_it_up_again(lab, runner):
@@ -147,8 +148,13 @@ def test_cancelled_later_the_fence_stays_and_is_named_and_a_resume_puts_it_up_ag
         f" `headgate resume {run}` or `headgate undo {run}` or by hand `rm -f fenced` takes it off."
     ) in said
     (here.folder / "fenced").unlink()
+    assert [s.state for s in run_detail(here.store, run).steps][:3] == ["done", "failed", "skipped"]
     here.store.runs.requeue(run, by="ann")
     here.store.runs.claim("slot-0")
+    # What it stopped at is under way again, and no failure any more.
+    again = run_detail(here.store, run).steps
+    assert [s.state for s in again][:3] == ["done", "running", "waiting"]
+    assert again[1].error is None
     resumed = runner(here, 9)
     assert resumed.prepare(run, 2) == (None, None, len(plan.steps))
     assert (here.folder / "fenced").exists()

@@ -122,3 +122,21 @@ def test_a_fence_that_is_up_is_named_also_where_the_run_is_done():
         "The fence of q is up (`suspend`): no orchestrator starts it until by hand `resume it`"
         " takes it off."
     )
+
+
+@pytest.mark.parametrize(
+    ("states", "is_sure"),
+    [
+        (["done", "failed", "skipped"], True),
+        (["failed", "skipped", "skipped"], False),
+        (["done", "done", "failed"], False),
+        (["done", "done", "in_doubt"], False),
+    ],
+)
+def test_a_fence_that_was_being_put_up_or_taken_off_may_be_either(states, is_sure):
+    fenced = replace(STOP, fence="suspend", unfence="resume it")
+    steps = (fenced, STEPS[1], replace(STEPS[2], fence="suspend", unfence="resume it"))
+    ways = {"can_undo": True, "can_resume": True}
+    told = " ".join(where_it_stands(row(RunState.FAILED), steps, states, fenced=fenced, **ways))
+    sure, unsure = (f"The fence of q {word} up (`suspend`)" for word in ("is", "may be"))
+    assert (sure in told, unsure in told) == (is_sure, not is_sure)

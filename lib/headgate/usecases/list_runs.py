@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headgate.plan.execute import StepState
@@ -20,7 +20,7 @@ from headgate.store.questions import Question
 from headgate.store.requests import RequestRow
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import undo_begun
+from headgate.usecases.run_plans import overtaken, undo_begun
 from headgate.usecases.run_records import StepRecord, goes_back, step_records
 from headgate.usecases.where_it_stands import where_it_stands
 
@@ -88,10 +88,13 @@ def run_detail(store: Store, run: str) -> RunDetail:
     resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
     ended = not row.state.is_active
     steps = step_views(plan, records, ended=ended)
+    if row.state is RunState.RUNNING and row.attempt > 1 and not goes_back(entries):
+        steps = _tried_again(steps)
     ways = {
         "can_undo": ended and changed and row.undo_of is None,
         "can_resume": resumable and not undo_begun(store, run),
     }
+    later = overtaken(store, row) if resumable else []
     return RunDetail(
         row=row,
         plan=plan,
@@ -108,8 +111,9 @@ def run_detail(store: Store, run: str) -> RunDetail:
                 [_effect(step) for step in steps],
                 fenced=_fenced(plan, records),
                 goes_back=goes_back(entries),
-                **ways,
+                **{way: is_open and not later for way, is_open in ways.items()},
             ),
+            *(f"{reason[0].upper()}{reason[1:]}: undo it first." for reason in later),
         ),
         request=store.requests.of_run(run),
         waits_for=store.questions.open(run) if row.state.is_active else None,
@@ -136,6 +140,15 @@ def step_views(
         _view(step, records.get(position, StepRecord()), ended=ended)
         for position, step in enumerate(plan.steps)
     )
+
+
+def _tried_again(steps: tuple[StepView, ...]) -> tuple[StepView, ...]:
+    """Return the steps of a run that was resumed: the one that it failed at is under way again."""
+    now = next((n for n, step in enumerate(steps) if step.state != "done"), None)
+    if now is None or steps[now].state != "failed":
+        return steps
+    again = replace(steps[now], state="running", error=None, ended_at=None)
+    return (*steps[:now], again, *steps[now + 1 :])
 
 
 def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:

@@ -117,6 +117,9 @@ def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
         return [f"the snapshots of run {row.id} were removed at {cleaned[-1]}, by their retention"]
+    undone = [r.id for r in store.runs.list() if r.undo_of == row.id and r.state is RunState.DONE]
+    if undone and not has_effect(store, row.id):
+        return [f"run {row.id} was undone already, by run {undone[0]}"]
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 

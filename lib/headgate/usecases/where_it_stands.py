@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from headgate.plan.fences import takes_off
 from headgate.plan.step import Step
 from headgate.plan.steps import StopPipeline
 from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
@@ -40,7 +41,8 @@ def where_it_stands(
     told = [_done(states), *_broken(steps, states), *_pipeline(steps, states)]
     final = [*_final(steps, states)] if can_undo else []
     can_undo = can_undo and not final
-    told += _fence(row, fenced, can_undo=can_undo, can_resume=can_resume)
+    sure = fenced is not None and _surely_up(fenced, steps, states)
+    told += _fence(row, fenced, can_undo=can_undo, can_resume=can_resume, sure=sure)
     return (*told, *_ways(row, can_undo=can_undo, can_resume=can_resume), *final[:1])
 
 
@@ -110,17 +112,31 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             return before
 
 
+def _surely_up(fenced: StopPipeline, steps: Sequence[Step], states: Sequence[str]) -> bool:
+    """Whether nothing failed that puts the fence up or takes it off: else it may be either way."""
+    return not any(
+        state in _PARTLY and (step == fenced or takes_off(step))
+        for step, state in zip(steps, states, strict=True)
+    )
+
+
 def _fence(
-    row: RunRow, fenced: StopPipeline | None, *, can_undo: bool, can_resume: bool
+    row: RunRow,
+    fenced: StopPipeline | None,
+    *,
+    can_undo: bool,
+    can_resume: bool,
+    sure: bool = True,
 ) -> Iterator[str]:
-    """Say that the fence is up, what that means, and what takes it off."""
+    """Say that the fence is up, or may be, what that means, and what takes it off."""
     if fenced is None:
         return
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
     ways += [f"by hand `{fenced.unfence}`"] if fenced.unfence else []
+    up, so = ("is", "no") if sure else ("may be", "then no")
     yield (
-        f"The fence of {fenced.pipeline} is up (`{fenced.fence}`): no orchestrator starts it"
+        f"The fence of {fenced.pipeline} {up} up (`{fenced.fence}`): {so} orchestrator starts it"
         f" until {' or '.join(ways) or 'somebody'} takes it off."
     )
 
