@@ -72,7 +72,7 @@ def _subtopology(described: Any) -> GroupSubtopology:
 
 
 def _topics(by_name: Any) -> Iterator[GroupTopic]:
-    """Yield the topics by name; the broker says 0 partitions where it decides itself."""
+    """Yield the topics by name; the broker says 0 partitions where it has not decided yet."""
     for name in sorted(by_name):
         info = by_name[name]
         configs = {str(k): str(v) for k, v in info.topicConfigs().items()}

@@ -163,7 +163,11 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTopic:
-    """An internal topic as a streams group's own topology has it; `partitions` 0 is not set."""
+    """An internal topic as a streams group's own topology has it.
+
+    `partitions` is what it has, whether the code fixes that or the inputs give it (Kafka 4.3.1);
+    None before the broker knows.
+    """
 
     name: str
     partitions: int | None = None

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from compat.streams.applications import ID, upgrade
+from compat.streams.applications import ID, UPGRADES, application, left_behind, upgrade
+from headgate.compat.compare import compare
 from headgate.compat.report import Outcome, UpgradeWay
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.streams import GroupSubtopology, GroupTopic
 
 R, N, W, U, X = (
     Outcome.RESUMES,
@@ -115,6 +117,21 @@ def test_partitions(which, before, after, config, outcome, rule, error, tmp_path
     assert report.outcome is outcome, told
     assert told[rule].outcome is outcome
     assert told[rule].error_class == error
+
+
+def test_the_number_that_a_streams_group_has_is_not_taken_for_one_that_the_code_fixes(tmp_path):
+    """The broker answers what a repartition topic has, whoever decided it (Kafka 4.3.1)."""
+    text = (UPGRADES / GROUPED[0] / f"{GROUPED[1]}.txt").read_text()
+    before, after = (
+        application(tmp_path / str(count), text, PROTOCOL, {"in": count}) for count in (2, 4)
+    )
+    app = left_behind(before).streams
+    kept = tuple(GroupTopic(name=r.topic, partitions=2) for r in app.repartitions)
+    app = replace(app, group_topology=(GroupSubtopology(id="1", repartition_sources=kept),))
+    report = compare(replace(before, streams=app), after)
+    told = {f.rule: f for f in report.findings}
+    assert kept and report.outcome is X
+    assert told["KST030"].error_class == TOPOLOGY_EXCEPTION
 
 
 @pytest.mark.parametrize(

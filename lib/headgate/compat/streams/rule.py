@@ -72,23 +72,18 @@ class StreamsComparison:
     def pinned(self) -> Mapping[str, int]:
         """Repartition topics whose number the code sets, with what they have.
 
-        Known where the streams group says so, where the number is not what the inputs gave, and
-        assumed where a repartition that no changed key needs was asked for.
+        Known where the number is not what the inputs gave, and assumed where a repartition that no
+        changed key needs was asked for. What the broker keeps of a streams group tells nothing of
+        it: there each repartition topic has the number that it got, whoever decided that.
         """
         old = {r.topic for r in self.old.repartitions}
-        said = {
-            t.name
-            for s in self.old.group_topology or ()
-            for t in s.repartition_sources
-            if t.partitions
-        }
         found: dict[str, int] = {}
         for r in self.new.repartitions:
             number = self.existing.get(r.topic)
             if number is None or r.topic not in old:
                 continue
             other = self.derived.topics.get(r.topic, number) != number
-            if r.topic in said or other or is_explicit(self.flow_after, r):
+            if other or is_explicit(self.flow_after, r):
                 found[r.topic] = number
         return found
 
