@@ -18,7 +18,7 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
-from headgate.model.version import Engine, Evidence, Version
+from headgate.model.version import Engine, Evidence, Sink, Version
 from headgate.usecases.compare_versions import read_side
 
 ROOT = Path(__file__).parents[1]
@@ -90,6 +90,24 @@ def test_another_version_is_told_apart(told, name, said):
     judged = read_side((str(CASES / name / "after"),), None)
     running = told(CASES / name / "before")
     assert said in "; ".join(liken(judged, running).differs)
+
+
+@pytest.mark.parametrize(
+    ("form", "was", "now", "differs"),
+    [
+        ("kafka", "shop.totals", "shop.totals", False),
+        ("kafka", "shop.totals", "billing.totals", True),
+        ("delta", "spark_catalog.shop.totals", "`totals`", False),
+        ("json", "file:/out/", "/out", False),
+    ],
+)
+def test_where_it_writes_is_compared_as_the_sink_names_it(told, form, was, now, differs):
+    judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
+    running = told(GOLDEN / "aggregate_by_key" / "run")
+    sides = (
+        replace(v, sink=Sink(format=form, target=at)) for v, at in ((judged, was), (running, now))
+    )
+    assert any("it writes to" in one for one in liken(*sides).differs) is differs
 
 
 def test_code_that_no_plan_shows_is_untold_and_no_likeness(told):

@@ -25,10 +25,7 @@ def store(seeded):
         yield opened
 
 
-@pytest.fixture
-def run(store):
-    """A run that a worker has taken, at work on its only step."""
-    plan = Plan(scenario="from-point", pipeline="billing", steps=(RecordOffsets(group="billing"),))
+def enqueue(store, plan):
     new = NewRun(
         scenario=plan.scenario,
         pipeline="billing",
@@ -36,7 +33,14 @@ def run(store):
         plan=dump_plan(plan),
         resources=(),
     )
-    queued = store.runs.enqueue(new, by="ann", action="apply")
+    return store.runs.enqueue(new, by="ann", action="apply")
+
+
+@pytest.fixture
+def run(store):
+    """A run that a worker has taken, at work on its only step."""
+    plan = Plan(scenario="from-point", pipeline="billing", steps=(RecordOffsets(group="billing"),))
+    queued = enqueue(store, plan)
     store.runs.claim("slot-0")
     store.journal.add(queued, 0, Event.BEGUN, {"was": {"file": "x"}})
     return queued
@@ -106,14 +110,7 @@ def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once
     """A Kafka that is away keeps a look for many seconds; the page says so in one sentence."""
     step = AskPerson(pipeline="billing", request="start it", stop=None, has_status=False)
     plan = Plan(scenario="from-point", pipeline="billing", steps=(step,))
-    new = NewRun(
-        scenario=plan.scenario,
-        pipeline="billing",
-        plan_hash=plan.hash,
-        plan=dump_plan(plan),
-        resources=(),
-    )
-    done = store.runs.enqueue(new, by="ann", action="apply")
+    done = enqueue(store, plan)
     store.runs.claim("slot-0")
     store.runs.finish(done, RunState.DONE)
     answers, asked = threading.Event(), []

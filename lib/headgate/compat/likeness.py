@@ -194,9 +194,10 @@ def _outputs(judged: Version, running: Version, is_resolved: bool) -> Iterator[s
 
 
 def _target(sink: Sink) -> str | None:
-    """Return where it writes: as a folder's path, or as a table's own name."""
-    if sink.target is None:
-        return None
+    """Return where it writes: a topic, a folder's path, or a table's own name."""
+    # A dot in the name of a topic stands for no catalog.
+    if sink.target is None or _format(sink.format) == "kafka":
+        return sink.target
     if "/" in sink.target:
         return "/" + sink.target.removeprefix("file:").strip("/")
     return sink.target.replace("`", "").rpartition(".")[2].lower()

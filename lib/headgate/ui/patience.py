@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -37,16 +36,11 @@ def ask_within(key: str, call: Callable[[], T], seconds: float) -> T | Late:
     if asked is None:
         asked = _begin(call)
         st.session_state[key] = asked
-    try:
-        found = asked.answer.result(seconds)
-    except NotYet:
-        if not asked.answer.done():
-            return Late(time.monotonic() - asked.begun)
-        raise
-    finally:
-        if asked.answer.done():
-            st.session_state.pop(key, None)
-    return found
+    wait((asked.answer,), seconds)
+    if not asked.answer.done():
+        return Late(time.monotonic() - asked.begun)
+    st.session_state.pop(key, None)
+    return asked.answer.result()
 
 
 def _begin(call: Callable[[], T]) -> _Asked[T]:

@@ -93,7 +93,7 @@ def _head(context: Context, detail: RunDetail) -> None:
 
 
 def _kept(context: Context, detail: RunDetail) -> str | None:
-    """Return until which day an undo finds its snapshots; None where there is nothing to undo."""
+    """Return until when an undo finds its snapshots; None where there is nothing to undo."""
     until = kept_until(context, detail.row) if detail.can_undo else None
     return f"until {until:%Y-%m-%d %H:%M} UTC" if until else None
 

@@ -27,10 +27,10 @@ def liken_group(judged: Version, group: Group) -> Likeness:
 
 
 def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) -> Iterator[str]:
-    was = registered(app, frozenset())
+    was = {str(number): one for number, one in registered(app, frozenset()).items()}
     now = {one.id: _registered(one) for one in kept}
-    for number in sorted({*map(str, was), *now}):
-        old, new = was.get(int(number)) if number.isdigit() else None, now.get(number)
+    for number in sorted({*was, *now}, key=lambda n: (len(n), n)):
+        old, new = was.get(number), now.get(number)
         if old is None or new is None:
             yield f"it {'has' if old is None else 'lacks'} the sub-topology {number}"
             continue
@@ -60,8 +60,8 @@ def _by_assignment(app: StreamsApplication, group: Group) -> Likeness:
         return Likeness(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
-    strange = sorted(read - known)
-    return Likeness((f"it reads {_named(frozenset(strange))}",) if strange else (), untold)
+    strange = frozenset(read - known)
+    return Likeness((f"it reads {_named(strange)}",) if strange else (), untold)
 
 
 def _named(topics: frozenset[str]) -> str:
