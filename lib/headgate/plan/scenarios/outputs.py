@@ -253,7 +253,10 @@ def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
             " until you delete these"
         )
     if found.folder:
-        yield f"the old files of {found.folder} stay beside it until you remove them"
+        yield (
+            f"the old files of {found.folder} stay beside it, for an undo, until snapshots of this"
+            " run are no longer kept ([runs] keep_snapshots)"
+        )
 
 
 def local(folder: str) -> str | None:

@@ -92,8 +92,8 @@ def _refusals(asked: Asked, found: Checkpoint, group: Group | None) -> Iterator[
 
 def _risks(asked: Asked, found: Checkpoint, group: Group | None) -> Iterator[str]:
     yield (
-        "the checkpoint is kept beside its place, with all its state, until you remove it: until"
-        " then an undo puts it back byte for byte"
+        "the checkpoint is kept beside its place, with all its state, as long as what an undo needs"
+        " ([runs] keep_snapshots): until then an undo puts it back byte for byte"
     )
     if strange := _other_groups(asked):
         yield (
