@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ from headgate.plan.steps import load_step
 SCHEMA = 1
 UNDO = "undo"
 RESET = "reset"
+# Of plans that were read; one of 5,000 partitions takes a few megabytes.
+_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,20 +128,29 @@ def dump_plan(plan: Plan) -> str:
 def load_plan(text: str, *, source: str) -> Plan:
     """Return the plan that `dump_plan` wrote; PlanFileError where it is damaged or was changed."""
     try:
+        return _loaded(text)
+    except PlanFileError as error:
+        raise PlanFileError(f"{source}: {error}") from None
+
+
+# A run's plan is asked for at each of its steps, and stays as it is.
+@lru_cache(maxsize=_KEPT)
+def _loaded(text: str) -> Plan:
+    try:
         document = json.loads(text)
     except ValueError as error:
-        raise PlanFileError(f"{source}: not JSON: {error}") from None
+        raise PlanFileError(f"not JSON: {error}") from None
     if not isinstance(document, dict) or not {"scenario", "steps", "hash"} <= document.keys():
-        raise PlanFileError(f"{source}: not a plan that `headgate plan` wrote")
+        raise PlanFileError("not a plan that `headgate plan` wrote")
     if document.get("schema") != SCHEMA:
-        raise PlanFileError(f"{source}: schema {document.get('schema')!r} is not {SCHEMA}")
-    plan = _from(document, source)
+        raise PlanFileError(f"schema {document.get('schema')!r} is not {SCHEMA}")
+    plan = _from(document)
     if plan.hash != document["hash"] or _sha_of_rest(document) != document.get("seal"):
-        raise PlanFileError(f"{source}: the plan was changed after it was made: plan again")
+        raise PlanFileError("the plan was changed after it was made: plan again")
     return plan
 
 
-def _from(document: Mapping[str, Any], source: str) -> Plan:
+def _from(document: Mapping[str, Any]) -> Plan:
     try:
         return Plan(
             scenario=document["scenario"],
@@ -153,7 +165,7 @@ def _from(document: Mapping[str, Any], source: str) -> Plan:
             undoes=tuple(document["undoes"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise PlanFileError(f"{source}: the plan is damaged: {error!r}") from None
+        raise PlanFileError(f"the plan is damaged: {error!r}") from None
 
 
 def _sha_of_rest(document: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import signal
@@ -38,6 +39,7 @@ _FIRST_CLEAN_SECONDS, _CLEAN_SECONDS = 60.0, 3600.0
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
+_NEW_OBJECTS = 50_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,6 +73,16 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())
     return worker.serve()
+
+
+def _look_for_cycles_seldom() -> None:
+    """Leave what was imported alone, and look at the rest after many new objects.
+
+    A reading of 5,000 partitions makes some 50,000 of them and no cycle; with Python's 700 half of
+    its time went into looking.
+    """
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
 
 
 def _take(slot: Slot) -> bool:
@@ -112,6 +124,7 @@ class Worker:
         self._engine = engine
         engine.launch(self._store.database.url, self._slot.name, self._runner)
         LOG.info("%s serves %s", self._slot.name, self._store.database.url)
+        _look_for_cycles_seldom()
         self._take_up()
         if self._idle_exit is None:
             threading.Thread(target=self._refresh, daemon=True).start()

@@ -11,9 +11,24 @@ from headgate.model.cluster import GroupOffset
 from headgate.plan.expiry import expiry_risks
 from headgate.plan.gone import check_gone_or_inactive
 from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_found_topics, check_inactive, check_topics
+from headgate.plan.step import (
+    Step,
+    Was,
+    check_found_inactive,
+    check_found_topics,
+    check_inactive,
+    check_topics,
+)
 from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.moves import Commit, Move, chosen, committed, moves_of, replace_was
+from headgate.plan.steps.moves import (
+    Commit,
+    Move,
+    chosen,
+    commits_of,
+    committed,
+    moves_of,
+    replace_was,
+)
 from headgate.plan.target import Target, TopicPart, find
 from headgate.plan.world import Effects, World
 
@@ -55,19 +70,25 @@ class ResetOffsets(StepBase):
         return chosen(self.topics, self.only)
 
     def check(self, world: World, *, again: bool = False) -> None:
-        """Refuse where the group is not proven empty or a topic is not the planned one."""
+        """Refuse where the pipeline is not proven stopped; `bind` looks at group and topics."""
         if self.pipeline is not None:
             prove_stopped(world, self.pipeline)
-        check_inactive(world, self.group, self.group_type)
         if again:
-            # What `bind` has found holds only for the topics that it saw.
+            # What `bind` has found holds only for the group and the topics that it saw.
+            check_inactive(world, self.group, self.group_type)
             check_topics(world, self.topics)
 
     def bind(self, effects: Effects) -> Was:
-        """Read what is committed now, and find where each partition goes now."""
+        """Read what is committed now, and find where each partition goes now.
+
+        Refuses where the group is not proven empty or a topic is not the planned one.
+        """
         topics = effects.topics(self.topics)
         check_found_topics(topics, self.topics)
-        before = committed(effects, self.group)
+        # Read last: what is proven of the group is then as young as can be.
+        group = effects.group(self.group)
+        check_found_inactive(effects, group, self.group_type)
+        before = commits_of(group)
         at = {part: commit.offset for part, commit in before.items()}
         found = find(self.target, effects, topics, self.parts, at)
         if found.refusals:
