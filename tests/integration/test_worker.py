@@ -227,7 +227,8 @@ def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
     assert groups.committed(group) == before
     team.run("undo", run)
     assert groups.committed(group) == before
-    assert [a.action for a in store.audit.list(run)] == ["apply", "cancel", "cancelled"]
+    asked = [a.action for a in store.audit.list(run) if not a.is_of_step]
+    assert asked == ["apply", "cancel", "cancelled"]
 
 
 def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):

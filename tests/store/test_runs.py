@@ -103,7 +103,7 @@ def test_an_unknown_run(store):
 def test_the_journal_keeps_order_and_data(store, new_run):
     run = enqueue(store, new_run())
     store.journal.add(run, 0, Event.BEGUN, {"was": [1]})
-    store.journal.add_all([(run, 0, Event.DONE), (run, 0, Event.UNDONE)])
+    store.journal.add_all([(run, 0, Event.DONE), (run, 0, Event.UNDONE)], doer=run)
     store.journal.note(run, 0, "half-way")
     entries = store.journal.entries(run)
     assert [e.event for e in entries] == [Event.BEGUN, Event.DONE, Event.UNDONE]

@@ -97,7 +97,7 @@ def _show_one(
         click.echo(f"  {note.at}  {note.message}")
     for count in detail.counts:
         click.echo(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
-    for entry in detail.audit:
+    for entry in (e for e in detail.audit if not e.is_of_step):
         click.echo(f"  {entry.at}  {entry.action} by {entry.by}")
 
 

@@ -14,10 +14,17 @@ from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.tables import AUDIT
 
+# How the word for what happened to a step of a run begins: `step begun`, `step done`.
+STEP = "step "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRow:
-    """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `ended`."""
+    """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `done`.
+
+    Of a step `details` hold its place in the run's plan, from 0 on; -1 is the beginning of the
+    run's own roll-back.
+    """
 
     at: str
     by: str
@@ -27,9 +34,14 @@ class AuditRow:
     details: dict[str, Any] = field(default_factory=dict)
     request: str | None = None
 
+    @property
+    def is_of_step(self) -> bool:
+        """Whether the worker says what it did to a step; else somebody asked, or the run ended."""
+        return self.action.startswith(STEP)
+
 
 class Audit:
-    """A row here means that somebody asked for it (or the worker reported an end).
+    """A row here means that somebody asked for it, or that the worker did it.
 
     Rows are only ever added, and what belongs to a run is written in the transaction that
     changes the run: there is no queued run without its row.

@@ -10,10 +10,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from headgate.store.audit import STEP, write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.rows import Entry, Event
-from headgate.store.tables import JOURNAL, PROGRESS
+from headgate.store.tables import JOURNAL, PROGRESS, RUNS
 
 __all__ = [
     "Entry",
@@ -36,7 +37,7 @@ class Note:
 
 
 class Journal:
-    """Entries are only ever added, each in a transaction that reached the disk.
+    """Entries are only ever added, each with its audit row in a transaction that reached the disk.
 
     BEGUN means that the step's effect may have happened, and holds what its undo needs; DONE
     that it happened and was verified; FAILED that the step gave up: without a BEGUN before anything
@@ -56,11 +57,14 @@ class Journal:
         with self._database.writing() as connection:
             write_entry(connection, run, position, event, data)
 
-    def add_all(self, entries: Sequence[tuple[str, int, Event]]) -> None:
-        """Append entries without data in one transaction: all of them or none."""
+    def add_all(self, entries: Sequence[tuple[str, int, Event]], *, doer: str) -> None:
+        """Append entries without data in one transaction: all of them or none.
+
+        `doer` is the run that they are the work of: an undo marks another run's steps.
+        """
         with self._database.writing() as connection:
             for run, position, event in entries:
-                write_entry(connection, run, position, event)
+                write_entry(connection, run, position, event, doer=doer)
 
     def entries(self, run: str) -> list[Entry]:
         """Return what was journalled of the run, oldest first."""
@@ -103,13 +107,37 @@ def write_entry(
     position: int,
     event: Event,
     data: Mapping[str, Any] | None = None,
+    *,
+    doer: str | None = None,
 ) -> None:
-    """Append an entry within the caller's transaction."""
+    """Append an entry within the caller's transaction, and its audit row.
+
+    `doer` is the run whose worker did it, `run` itself where it is None. What a person is asked
+    and confirms has audit rows of its own.
+    """
     text = json.dumps(dict(data or {}), sort_keys=True)
     connection.execute(
         sa.insert(JOURNAL).values(
             run=run, position=position, event=event.value, data=text, at=now()
         )
+    )
+    if event not in (Event.ASKED, Event.CONFIRMED):
+        details = {"step": position, **{k: v for k, v in (data or {}).items() if k == "error"}}
+        _audit(connection, run, event, details, doer=doer or run)
+
+
+def _audit(
+    connection: Connection, run: str, event: Event, details: Mapping[str, Any], *, doer: str
+) -> None:
+    query = sa.select(RUNS.c.slot, RUNS.c.pipeline).where(RUNS.c.id == doer)
+    row = connection.execute(query).first()
+    write_audit(
+        connection,
+        by=(row.slot if row else None) or "worker",
+        action=f"{STEP}{event.value}",
+        run=run,
+        pipeline=row.pipeline if row else None,
+        details=details,
     )
 
 

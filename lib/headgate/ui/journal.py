@@ -34,7 +34,7 @@ def _entries(detail: RunDetail) -> Iterator[tuple[str, str, str]]:
     request = detail.request
     if request is not None:
         yield request.asked_at, "request", f"asked for by {request.asked_by}: {request.reason}"
-    for entry in detail.audit:
+    for entry in (e for e in detail.audit if not e.is_of_step):
         error = f": {entry.details['error']}" if entry.details.get("error") else ""
         yield entry.at, "run", f"{_WORDS.get(entry.action, entry.action)} by {entry.by}{error}"
     for number, step in enumerate(detail.steps, start=1):

@@ -38,7 +38,7 @@ class RunJournal:
         entries = [(self._run, position, Event.DONE)]
         if self._undo_of is not None and (back := self._undoes[position]) is not None:
             entries.append((self._undo_of, back, Event.UNDONE))
-        self._journal.add_all(entries)
+        self._journal.add_all(entries, doer=self._run)
 
     def failed(self, position: int, error: str) -> None:
         """Record that the step gave up."""
@@ -58,4 +58,4 @@ class RunJournal:
             return
         records = step_records(self._journal.entries(self._undo_of))
         rest = [p for p, r in records.items() if r.begun and r.state.may_have_effect]
-        self._journal.add_all([(self._undo_of, p, Event.UNDONE) for p in rest])
+        self._journal.add_all([(self._undo_of, p, Event.UNDONE) for p in rest], doer=self._run)
