@@ -192,6 +192,8 @@ def test_a_shift_ends_at_the_logs_ends_and_says_so():
     assert moves(found) == {("orders", 0): (7, 2), ("orders", 1): (2, 0)}
     assert "orders[0] moves by -5 instead of -100: there is its log's beginning" in found.risks
     assert "100 records back" in found.steps[2].describe()
+    one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
+    assert one == "move g to 1 record further on 2 partition(s) of orders"
 
 
 def test_impact_says_what_is_read_again_and_what_is_skipped():

@@ -131,9 +131,9 @@ def moved(before: Plan, now: Plan) -> tuple[str, ...]:
     the approval and the run.
     """
     found = [
-        f"{name}: {_short(before.preconditions.get(name))} is now {_short(value)}"
+        said
         for name, value in now.preconditions.items()
-        if before.preconditions.get(name) != value
+        for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [f"{n} is gone" for n in before.preconditions if n not in now.preconditions]
     if not found and before.hash != now.hash:
@@ -142,6 +142,17 @@ def moved(before: Plan, now: Plan) -> tuple[str, ...]:
     grown = ((w, approved[w], counted.get(w)) for w in approved)
     return (*found, *(f"{n} records would be {w}, {a} were approved" for w, a, n in grown
                       if n is not None and n > max(2 * a, a + 100_000)))  # fmt: skip
+
+
+def _differences(where: str, before: object, now: object) -> Iterator[str]:
+    """Yield what is another value now; of a table only the entries that are."""
+    if before == now:
+        return
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        yield f"{where} was {_short(before)}, is now {_short(now)}"
+        return
+    for key in sorted({**before, **now}):
+        yield from _differences(f"{where} {key}", before.get(key), now.get(key))
 
 
 def approved_counts(plan: Plan) -> dict[str, int]:
@@ -160,5 +171,5 @@ def _counts(plan: Plan) -> dict[str, int]:
 
 
 def _short(value: object) -> str:
-    text = str(value)
+    text = "nothing" if value is None else str(value)
     return text if len(text) <= 200 else text[:200] + "..."

@@ -68,8 +68,9 @@ class Target:
             case Place.OFFSET:
                 return f"offset {self.offset}"
             case Place.SHIFT:
-                way = "back" if (self.by or 0) < 0 else "on"
-                return f"{abs(self.by or 0):,} records {way}"
+                way = "back" if (self.by or 0) < 0 else "further"
+                count = abs(self.by or 0)
+                return f"{count:,} record{'' if count == 1 else 's'} {way}"
             case Place.CURRENT:
                 return "where it is"
             case Place.LISTED:
