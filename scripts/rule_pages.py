@@ -180,6 +180,7 @@ def _part(node: ast.expr, module: ModuleType | None) -> str:
     return next(_texts(inner, module), "...") if isinstance(inner, ast.expr) else "..."
 
 
+@cache
 def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
     """Return a rule's function and the helpers that it calls, however deep.
 

@@ -12,7 +12,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -154,10 +154,15 @@ def _made(node: ast.AST, module: ModuleType) -> Iterator[str]:
 
 def reached(scenario: Scenario) -> list[tuple[ast.AST, ModuleType]]:
     """Return the functions and classes of the scenarios' modules that its builder comes to."""
-    first = inspect.getmodule(scenario.build)
+    return _reached(scenario.build)
+
+
+@cache
+def _reached(build: Callable[..., object]) -> list[tuple[ast.AST, ModuleType]]:
+    first = inspect.getmodule(build)
     assert first is not None
     found: dict[tuple[str, str], tuple[ast.AST, ModuleType]] = {}
-    waiting: list[tuple[ModuleType, str]] = [(first, scenario.build.__name__)]
+    waiting: list[tuple[ModuleType, str]] = [(first, build.__name__)]
     while waiting:
         module, name = waiting.pop(0)
         node = _defined(module).get(name)

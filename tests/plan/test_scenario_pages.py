@@ -26,11 +26,16 @@ def load_script():
 
 
 SCRIPT = load_script()
-PAGE = SCRIPT.page()
 
 
-def test_the_page_is_current():
-    assert SCRIPT.FILE.read_text() == PAGE, "run `make docs`"
+@pytest.fixture(scope="module")
+def page():
+    """The page: it takes seconds, which whoever only collects these tests need not wait for."""
+    return SCRIPT.page()
+
+
+def test_the_page_is_current(page):
+    assert SCRIPT.FILE.read_text() == page, "run `make docs`"
 
 
 def test_every_scenario_answers_for_every_engine():
@@ -39,9 +44,9 @@ def test_every_scenario_answers_for_every_engine():
 
 
 @pytest.mark.parametrize(("name", "engine"), CELLS, ids=lambda v: str(v))
-def test_a_cell_is_the_declaration(name, engine):
+def test_a_cell_is_the_declaration(name, engine, page):
     support = SCENARIOS[name].support[engine]
-    (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| [{name}]")]
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| [{name}]")]
     cells = [cell.strip() for cell in row.replace("\\|", "¦").strip("|").split("|")]
     shown = cells[1 + list(SCRIPT.ENGINES).index(engine)]
     assert shown == SCRIPT.cell(support).replace("\\|", "¦")
@@ -70,9 +75,9 @@ def test_a_refused_cell_is_what_its_plan_answers(name, engine):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_section_names_its_questions_steps_and_risks(name):
+def test_a_section_names_its_questions_steps_and_risks(name, page):
     scenario = SCENARIOS[name]
-    section = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
     assert scenario.what in section
     assert all(f"`--{option.name}" in section for option in scenario.options)
     kinds = SCRIPT.steps(scenario)

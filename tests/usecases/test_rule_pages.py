@@ -18,11 +18,16 @@ def load_script():
 
 
 SCRIPT = load_script()
-PAGES = SCRIPT.pages()
 
 
-def test_the_pages_are_current():
-    assert SCRIPT.stale(PAGES) == [], "run `make docs`"
+@pytest.fixture(scope="module")
+def pages():
+    """Every page: they take seconds, which whoever only collects these tests need not wait for."""
+    return SCRIPT.pages()
+
+
+def test_the_pages_are_current(pages):
+    assert SCRIPT.stale(pages) == [], "run `make docs`"
 
 
 def test_a_code_is_one_rules():
@@ -32,8 +37,8 @@ def test_a_code_is_one_rules():
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda r: r.code)
-def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule):
-    page = PAGES[f"{rule.code}.md"]
+def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, pages):
+    page = pages[f"{rule.code}.md"]
     said, to_do = page.split("## What it can say")[1].split("## What to do")
     assert "- `" in said
     assert "Nothing: it only says" not in to_do or "refuses" not in said
