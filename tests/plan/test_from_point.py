@@ -296,9 +296,9 @@ def test_a_time_before_all_logs_is_their_beginning():
     ("options", "said"),
     [
         ({"to_offset": 4}, ["offset 4 is another moment in each of 4 partitions"]),
-        ({"shift_by": -1, "topic": ["orders"]}, ["1 records back is another moment", "clicks[0]"]),
+        ({"shift_by": -1, "topic": ["orders"]}, ["1 record back is another moment", "clicks[0]"]),
         ({"to_offset": 4, "topic": ["clicks:0"]}, ["orders[0], orders[1] stay where they are"]),
-        ({"from_group": "h"}, ["clicks[0] stay where they are"]),
+        ({"from_group": "h"}, ["clicks[0] stays where it is"]),
         ({"to_offsets": ["orders,1,6"]}, ["clicks[0], orders[0] stay where they are"]),
         ({"to_earliest": True}, []),
         ({"to_datetime": NOON}, []),

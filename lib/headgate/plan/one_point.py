@@ -30,5 +30,6 @@ def cut_risks(
         )
     if left := set(read) - there:
         parts = named(f"{topic}[{number}]" for topic, number in left)
-        risks.append(f"{parts} stay where they are: the inputs do not begin at one point")
+        stay = "stays where it is" if len(left) == 1 else "stay where they are"
+        risks.append(f"{parts} {stay}: the inputs do not begin at one point")
     return tuple(risks)
