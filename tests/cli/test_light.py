@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from headgate.plan.plan import Plan, dump_plan
+from headgate.plan.steps import RecordOffsets
 from headgate.store import open_store
 
 pytestmark = pytest.mark.slow
@@ -93,6 +95,23 @@ def test_a_plan_waits_for_no_database_and_no_rules(team, arguments, codes):
         cwd=team,
     )
     assert done.returncode in codes, done.stderr
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert "headgate" in modules
+    assert modules & PLANNING == set()
+
+
+def test_who_applies_a_plan_waits_for_no_database_and_no_rules(team):
+    record = RecordOffsets(group="billing")
+    plan = Plan(scenario="from-scratch", pipeline="billing", steps=(record,))
+    (team / "plan.json").write_text(dump_plan(plan))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "apply", "plan.json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=team,
+    )
+    assert done.returncode == 4, done.stderr
     modules = set(done.stderr.splitlines()[-1].split())
     assert "headgate" in modules
     assert modules & PLANNING == set()

@@ -1,4 +1,4 @@
-"""What a plan reads from the store without SQLAlchemy is what the store itself answers."""
+"""What is asked of the store's file without SQLAlchemy is what the store itself answers."""
 
 import subprocess
 import sys
@@ -6,13 +6,14 @@ import sys
 import pytest
 import sqlalchemy as sa
 
-from headgate.errors import StoreError, UnreachableError
+from headgate.errors import NotFoundError, RefusedError, StoreError, UnreachableError
 from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
-from headgate.store.glance import Glance, open_for_reading
+from headgate.store.glance import Glance, open_for_reading, open_to_queue
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
+from headgate.store.slots import Slot
 from headgate.store.versions import Origin
 
 
@@ -65,6 +66,88 @@ def test_the_same_answers(filled, url):
     assert glance.runs.touching("group:b")[0].cancel_requested is True
     for row in filled.runs.list():
         assert glance.journal.entries(row.id) == filled.journal.entries(row.id) != []
+    glance.close()
+
+
+def test_the_same_answers_to_who_waits_for_a_run(filled, url):
+    glance = open_for_reading(url)
+    runs = filled.runs.list()
+    filled.journal.note(runs[0].id, 0, "half-way")
+    filled.progress.record(runs[0].id, 0, "partitions", 1, None)
+    filled.progress.record(runs[0].id, 0, "partitions", 2, 5)
+    assert glance.runs.list() == runs
+    for row in runs:
+        assert glance.runs.get(row.id) == row
+        assert glance.runs.state(row.id) is row.state
+        assert glance.runs.resources(row.id) == filled.runs.resources(row.id) != ()
+        assert glance.journal.newest(row.id) == filled.journal.newest(row.id) != (0, 0)
+        assert glance.journal.notes(row.id) == filled.journal.notes(row.id)
+        assert glance.progress.of(row.id) == filled.progress.of(row.id)
+        assert glance.audit.list(row.id) == filled.audit.list(row.id) != []
+    assert [note.message for note in glance.journal.notes(runs[0].id)] == ["half-way"]
+    assert [count.done for count in glance.progress.of(runs[0].id)] == [2]
+    for ask in (glance.runs.get, glance.runs.state):
+        with pytest.raises(NotFoundError, match="there is no run nobody"):
+            ask("nobody")
+    assert glance.journal.newest("nobody") == (0, 0)
+    glance.close()
+
+
+def test_a_run_is_queued_by_the_same_rows(filled, url):
+    glance = open_to_queue(url)
+    assert isinstance(glance, Glance)
+    new = _run(("topic:x", "group:x", "topic:x"))
+    first = glance.runs.enqueue(new, by="ann", action="apply")
+    while (row := filled.runs.claim("1")) is not None:
+        filled.runs.finish(row.id, RunState.DONE)
+    assert filled.runs.state(first) is RunState.DONE
+    second = filled.runs.enqueue(new, by="ann", action="apply")
+    with filled.database.reading() as connection:
+        for table, key in (("runs", "id"), ("run_resources", "run"), ("audit", "run")):
+            found = [_written(connection, table, key, run) for run in (first, second)]
+            assert found[0] == found[1] != [], table
+    glance.close()
+
+
+def _written(connection, table, key, run):
+    """Return what the first row of the run says, without what differs from run to run."""
+    query = sa.text(f"SELECT * FROM {table} WHERE {key} = :run ORDER BY 1, 2 LIMIT 2")
+    own = {"seq", "id", "run", "at", "created_at"}
+    own |= {"state", "started_at", "ended_at", "slot"} if table == "runs" else set()
+    rows = [dict(r._mapping) for r in connection.execute(query, {"run": run})]
+    rows = rows[:1] if table == "audit" else rows
+    return [{k: v for k, v in row.items() if k not in own} for row in rows]
+
+
+def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(filled, url):
+    glance = open_to_queue(url)
+    before = filled.runs.list(), filled.audit.list()
+    for store in (glance, filled):
+        with pytest.raises(RefusedError, match=r"run .* is queued on group:b: wait for its end"):
+            store.runs.enqueue(_run(("group:new", "group:b")), by="ann", action="apply")
+    assert (filled.runs.list(), filled.audit.list()) == before
+    filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
+    glance.close()
+
+
+def test_it_tells_that_somebody_else_has_written(filled, url):
+    glance = open_for_reading(url)
+    stamp = glance.database.stamp()
+    glance.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
+    assert glance.database.stamp() == stamp
+    filled.runs.claim("1")
+    assert glance.database.stamp() != stamp
+    glance.close()
+
+
+def test_the_same_slot(filled, url):
+    glance = open_for_reading(url)
+    slot = Slot(filled.database)
+    assert Slot(glance.database).is_free()
+    assert slot.take()
+    assert not Slot(glance.database).is_free()
+    slot.release()
+    assert Slot(glance.database).is_free()
     glance.close()
 
 
@@ -133,6 +216,10 @@ def test_sqlalchemy_is_not_imported(filled, url):
     program = (
         "import sys; from headgate.store.glance import open_for_reading as o;"
         f" s = o({url!r}); s.runs.touching('group:a'); s.versions.running('seen');"
+        " from headgate.store.rows import NewRun; from headgate.store.slots import Slot;"
+        " new = NewRun(scenario='s', pipeline='p', plan_hash='h', plan='{}', resources=('r',));"
+        " run = s.runs.enqueue(new, by='ann', action='apply');"
+        " s.runs.get(run), s.journal.entries(run), s.progress.of(run), Slot(s.database).is_free();"
         " sys.exit(bool({'sqlalchemy', 'alembic'} & sys.modules.keys()))"
     )
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from headgate.store.progress import StepProgress
+from headgate.store.rows import StepProgress
 from headgate.views.progress_words import count_words
 
 if TYPE_CHECKING:

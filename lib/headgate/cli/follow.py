@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,12 +20,16 @@ from headgate.cli.count_lines import CountLines
 from headgate.cli.options import emit_json, progress_console
 from headgate.errors import StepError
 from headgate.plan.plan import Plan, load_plan
-from headgate.store import Store, open_store
-from headgate.store.runs import RunState
+from headgate.store.glance import open_for_reading
+from headgate.store.rows import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail, run_detail, step_views
+from headgate.usecases.list_runs import RunDetail, RunOutcome, read_run, run_outcome, step_views
 from headgate.usecases.run_records import step_records
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.glance import Glance
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
 _POLL_SECONDS = 0.05
@@ -54,16 +58,17 @@ def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
 
 def until_ended(context: Context, run: str) -> RunDetail:
     """See the run to its end and return it."""
-    return _see(context, run, to_the_end=True, asked=threading.Event())
+    _see(context, run, to_the_end=True, asked=threading.Event())
+    return read_run(context, run)
 
 
-def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event) -> RunDetail:
-    with closing(open_store(context.store_url)) as store:
+def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event) -> RunOutcome:
+    with closing(open_for_reading(context.store_url)) as store:
         watch = _Watch(context, store, run)
         watch.see_to_a_worker()
         if to_the_end:
             watch.until_the_end(asked)
-        return run_detail(store, run)
+        return run_outcome(store, run)
 
 
 @contextmanager
@@ -95,7 +100,7 @@ def _ctrl_c() -> Iterator[threading.Event]:
 class _Watch:
     """Follows one run: prints each step and message once, replaces a worker that ended."""
 
-    def __init__(self, context: Context, store: Store, run: str) -> None:
+    def __init__(self, context: Context, store: Store | Glance, run: str) -> None:
         self._context = context
         self._store = store
         self._run = run
@@ -177,7 +182,7 @@ def start_worker(context: Context) -> None:
         )
 
 
-def show(detail: RunDetail, *, output: str) -> None:
+def show(detail: RunOutcome, *, output: str) -> None:
     """Print a run as the contract's `apply` JSON, or as text."""
     if output == "json":
         emit_json(as_json(detail))
@@ -190,7 +195,7 @@ def show(detail: RunDetail, *, output: str) -> None:
         click.echo(sentence)
 
 
-def as_json(detail: RunDetail) -> dict[str, Any]:
+def as_json(detail: RunOutcome) -> dict[str, Any]:
     """Return a run as the contract's `apply` JSON."""
     steps = [
         {"action": s.action, "state": s.state, "describe": s.describe, "error": s.error}

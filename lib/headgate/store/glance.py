@@ -1,25 +1,28 @@
-"""Read what a plan asks of the store from its SQLite file, without waiting for SQLAlchemy.
+"""Answer a plan and whoever applies one from the store's SQLite file, without SQLAlchemy.
 
-Only reads, and only of a file whose tables have this program's revision: whatever else there is
-(PostgreSQL, an older store, none yet) is the store's own business.
+Only of a file whose tables have this program's revision: whatever else there is (PostgreSQL, an
+older store, none yet) is the store's own business. All that is written is a queued run.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from headgate.errors import StoreError, UnreachableError
-from headgate.store.rows import Entry, Event, Origin, RunRow, RunState
+from headgate.errors import NotFoundError, StoreError, UnreachableError
+from headgate.store.clock import now
+from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
+from headgate.store.rows import Entry, Event, NewRun, Note, Origin, RunRow, RunState, StepProgress
 
 if TYPE_CHECKING:
     from headgate.model.version import Version
+    from headgate.store.audit import AuditRow
     from headgate.store.store import Store
 
 _SQLITE = "sqlite:///"
@@ -31,16 +34,18 @@ _COLUMNS = ", ".join(f"runs.{f.name}" for f in fields(RunRow))
 class Glance:
     """The same questions as `Store`'s of the same names, and the same answers."""
 
-    def __init__(self, file: _File) -> None:
-        self._file = file
+    def __init__(self, file: SqliteFile) -> None:
+        self.database = file
         self.versions = _Versions(file)
         self.runs = _Runs(file)
         self.journal = _Journal(file)
+        self.progress = _Progresses(file)
+        self.audit = _Audit(file)
         self.places = _Places(file)
 
     def close(self) -> None:
         """Close the connection."""
-        self._file.close()
+        self.database.close()
 
 
 def open_for_reading(url: str) -> Store | Glance:
@@ -53,11 +58,16 @@ def open_for_reading(url: str) -> Store | Glance:
     return open_store(url)
 
 
+def open_to_queue(url: str) -> Store | Glance:
+    """Return what queues a run soonest; errors are those of `open_store`."""
+    return open_for_reading(url)
+
+
 def _glance(url: str) -> Glance | None:
     path = Path(url.removeprefix(_SQLITE))
     if not url.startswith(_SQLITE) or "?" in url or not path.is_file():
         return None
-    file = _File(path, url)
+    file = SqliteFile(path, url)
     if file.revision() == _head():
         return Glance(file)
     file.close()
@@ -69,24 +79,52 @@ def _head() -> str:
     return max(p.name[1:5] for p in _MIGRATIONS.glob("v[0-9]*.py"))
 
 
-class _File:
+class SqliteFile:
     """One SQLite file; its errors become ours, in the words of `Database`."""
 
     def __init__(self, path: Path, url: str) -> None:
+        self.path = path.absolute()
         self._url = url
         with self._ours():
             # Neither made nor locked: a file that a worker writes to may be read meanwhile.
             self._connection = sqlite3.connect(
-                f"file:{quote(str(path.absolute()))}?mode=rw", uri=True, timeout=_BUSY_SECONDS
+                f"file:{quote(str(self.path))}?mode=rw",
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,
             )
             self._connection.row_factory = sqlite3.Row
 
     def close(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """Return what a query finds."""
         with self._ours():
             return self._connection.execute(query, values).fetchall()
+
+    def stamp(self) -> int:
+        """Return a number that is another one once somebody else has written."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Begin a transaction as `Database.writing` does; `add` and `rows` are part of it."""
+        with self._ours():
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute("PRAGMA foreign_keys=ON")
+            self._connection.execute("BEGIN IMMEDIATE")
+            # Rolls back where what follows fails.
+            with self._connection:
+                yield
+
+    def add(self, table: str, values: Mapping[str, object]) -> None:
+        """Insert a row; the names are the program's own."""
+        names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))
+        query = f"INSERT INTO {table} ({names}) VALUES ({marks})"
+        with self._ours():
+            self._connection.execute(query, tuple(values.values()))
 
     def revision(self) -> str | None:
         """Return the revision of the tables; None where there are none of ours."""
@@ -107,7 +145,7 @@ class _File:
 
 
 class _Versions:
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def running(self, pipeline: str) -> Version | None:
@@ -127,7 +165,7 @@ class _Versions:
 
 
 class _Runs:
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def touching(self, resource: str) -> tuple[RunRow, ...]:
@@ -138,9 +176,54 @@ class _Runs:
         )
         return tuple(map(_run, self._file.rows(query, resource)))
 
+    def resources(self, run: str) -> tuple[str, ...]:
+        """Return what the run touches."""
+        query = "SELECT resource FROM run_resources WHERE run = ? ORDER BY resource"
+        return tuple(row["resource"] for row in self._file.rows(query, run))
+
+    def list(self) -> tuple[RunRow, ...]:
+        """Return all runs, newest first."""
+        return tuple(map(_run, self._file.rows(f"SELECT {_COLUMNS} FROM runs ORDER BY seq DESC")))
+
+    def get(self, run: str) -> RunRow:
+        """Return the run; NotFoundError where there is none of that id."""
+        found = self._file.rows(f"SELECT {_COLUMNS} FROM runs WHERE id = ?", run)
+        if not found:
+            raise _no_run(run)
+        return _run(found[0])
+
+    def state(self, run: str) -> RunState:
+        """Return the run's state alone."""
+        found = self._file.rows("SELECT state FROM runs WHERE id = ?", run)
+        if not found:
+            raise _no_run(run)
+        return RunState(found[0]["state"])
+
+    def enqueue(self, new: NewRun, *, by: str, action: str) -> str:
+        """Return the id of a new queued run; RefusedError where an active run has a resource."""
+        run = new_id()
+        with self._file.writing():
+            self._refuse_if_busy(new.resources)
+            self._file.add("runs", queued_columns(new, run, by=by))
+            for resource in sorted(set(new.resources)):
+                self._file.add("run_resources", {"run": run, "resource": resource})
+            said = {"at": now(), "by": by, "action": action, "run": run}
+            self._file.add("audit", {**said, "pipeline": new.pipeline, "details": "{}"})
+        return run
+
+    def _refuse_if_busy(self, resources: Sequence[str]) -> None:
+        states, names = ("(" + ", ".join("?" * len(v)) + ")" for v in (ACTIVE, resources))
+        query = (
+            "SELECT runs.id, runs.state, run_resources.resource FROM runs"
+            " JOIN run_resources ON run_resources.run = runs.id"
+            f" WHERE runs.state IN {states} AND run_resources.resource IN {names} LIMIT 1"
+        )
+        for row in self._file.rows(query, *ACTIVE, *resources):
+            raise busy(row["id"], row["state"], row["resource"])
+
 
 class _Journal:
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def entries(self, run: str) -> list[Entry]:
@@ -148,15 +231,57 @@ class _Journal:
         query = "SELECT run, position, event, data, at FROM journal WHERE run = ? ORDER BY seq"
         return [_entry(row) for row in self._file.rows(query, run)]
 
+    def newest(self, run: str) -> tuple[int, int]:
+        """Return numbers that grow with each entry and with each message of the run."""
+        query = (
+            "SELECT (SELECT max(seq) FROM journal WHERE run = ?),"
+            " (SELECT max(seq) FROM progress WHERE run = ?)"
+        )
+        entry, note = self._file.rows(query, run, run)[0]
+        return entry or 0, note or 0
+
+    def notes(self, run: str) -> list[Note]:
+        """Return the messages of the run, oldest first."""
+        query = "SELECT run, position, message, at FROM progress WHERE run = ? ORDER BY seq"
+        return [Note(**dict(row)) for row in self._file.rows(query, run)]
+
+
+class _Progresses:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def of(self, run: str) -> tuple[StepProgress, ...]:
+        """Return the newest counts of a run, by step and unit."""
+        query = "SELECT * FROM step_progress WHERE run = ? ORDER BY position, unit"
+        return tuple(StepProgress(**dict(row)) for row in self._file.rows(query, run))
+
+
+class _Audit:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def list(self, run: str) -> list[AuditRow]:
+        """Return the entries of one run, oldest first."""
+        # Imported here: only the plan of an undo asks.
+        from headgate.store.audit import AuditRow
+
+        rows = self._file.rows("SELECT * FROM audit WHERE run = ? ORDER BY seq", run)
+        found = [{k: v for k, v in dict(row).items() if k != "seq"} for row in rows]
+        return [AuditRow(**{**row, "details": json.loads(row["details"])}) for row in found]
+
 
 class _Places:
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def all(self) -> dict[str, tuple[str, str]]:
         """Return where checkpoints were led to: by pipeline what is declared, and the place."""
         rows = self._file.rows("SELECT pipeline, declared, location FROM places")
         return {row["pipeline"]: (row["declared"], row["location"]) for row in rows}
+
+
+def _no_run(run: str) -> NotFoundError:
+    return NotFoundError(f"there is no run {run}: `headgate runs` lists them")
 
 
 def _run(row: sqlite3.Row) -> RunRow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +12,7 @@ from sqlalchemy.engine import Connection
 from headgate.store.audit import STEP, write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
-from headgate.store.rows import Entry, Event
+from headgate.store.rows import Entry, Event, Note
 from headgate.store.tables import JOURNAL, PROGRESS, RUNS
 
 __all__ = [
@@ -24,16 +23,6 @@ __all__ = [
     "entries_in",
     "write_entry",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """A message about a step that is under way, for people."""
-
-    run: str
-    position: int
-    message: str
-    at: str
 
 
 class Journal:

@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 import sqlalchemy as sa
 
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.rows import StepProgress
 from headgate.store.tables import STEP_PROGRESS
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepProgress:
-    """`done` of `total` units (`records`, `partitions`, `bytes`, `files`) of one step.
-
-    `total` is None where it is not known. `first_done` and `first_at` are the first count of the
-    step's latest try, so that the rate is that of the work and not of what was there before it.
-    Times are ISO 8601 in UTC.
-    """
-
-    run: str
-    position: int
-    unit: str
-    done: int
-    total: int | None
-    first_done: int
-    first_at: str
-    at: str
-
-    @property
-    def rate(self) -> float | None:
-        """Units per second since the first count; None before there are two."""
-        passed = datetime.fromisoformat(self.at) - datetime.fromisoformat(self.first_at)
-        seconds = passed.total_seconds()
-        return (self.done - self.first_done) / seconds if seconds > 0 else None
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds to the end at that rate; None where total or rate are not known."""
-        if self.total is None:
-            return None
-        if self.done >= self.total:
-            return 0.0
-        return (self.total - self.done) / self.rate if self.rate else None
+__all__ = ["Progresses", "StepProgress"]
 
 
 class Progresses:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -104,4 +105,49 @@ class Entry:
     position: int
     event: Event
     data: dict[str, Any] = field(default_factory=dict)
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgress:
+    """`done` of `total` units (`records`, `partitions`, `bytes`, `files`) of one step.
+
+    `total` is None where it is not known. `first_done` and `first_at` are the first count of the
+    step's latest try, so that the rate is that of the work and not of what was there before it.
+    Times are ISO 8601 in UTC.
+    """
+
+    run: str
+    position: int
+    unit: str
+    done: int
+    total: int | None
+    first_done: int
+    first_at: str
+    at: str
+
+    @property
+    def rate(self) -> float | None:
+        """Units per second since the first count; None before there are two."""
+        passed = datetime.fromisoformat(self.at) - datetime.fromisoformat(self.first_at)
+        seconds = passed.total_seconds()
+        return (self.done - self.first_done) / seconds if seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds to the end at that rate; None where total or rate are not known."""
+        if self.total is None:
+            return None
+        if self.done >= self.total:
+            return 0.0
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A message about a step that is under way, for people."""
+
+    run: str
+    position: int
+    message: str
     at: str

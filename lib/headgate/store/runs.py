@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,6 +13,7 @@ from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.journal import entries_in, write_entry
+from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
 from headgate.store.rows import Event, NewRun, RunRow, RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
@@ -147,30 +146,10 @@ def insert_run(connection: Connection, new: NewRun, *, by: str) -> str:
     """Queue a run within the caller's transaction, which writes the audit row, too."""
     run = new_id()
     _refuse_if_busy(connection, new.resources, but=None)
-    connection.execute(sa.insert(RUNS).values(id=run, **_columns(new, by)))
+    connection.execute(sa.insert(RUNS).values(**queued_columns(new, run, by=by)))
     for resource in sorted(set(new.resources)):
         connection.execute(sa.insert(RUN_RESOURCES).values(run=run, resource=resource))
     return run
-
-
-def new_id() -> str:
-    """Return an id that sorts by time."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
-def _columns(new: NewRun, by: str) -> dict[str, Any]:
-    return {
-        "scenario": new.scenario,
-        "pipeline": new.pipeline,
-        "plan_hash": new.plan_hash,
-        "plan": new.plan,
-        "undo_of": new.undo_of,
-        "state": RunState.QUEUED.value,
-        "created_at": now(),
-        "created_by": by,
-        "attempt": 1,
-        "cancel_requested": False,
-    }
 
 
 def _query() -> sa.Select[Any]:
@@ -201,13 +180,13 @@ def _refuse_if_busy(connection: Connection, resources: Sequence[str], *, but: st
     query = (
         sa.select(RUNS.c.id, RUNS.c.state, RUN_RESOURCES.c.resource)
         .join(RUN_RESOURCES, RUN_RESOURCES.c.run == RUNS.c.id)
-        .where(RUNS.c.state.in_([s.value for s in RunState if s.is_active]))
+        .where(RUNS.c.state.in_(ACTIVE))
         .where(RUN_RESOURCES.c.resource.in_(resources))
         .where(RUNS.c.id != (but or ""))
     )
-    busy = connection.execute(query).first()
-    if busy is not None:
-        raise RefusedError(f"run {busy.id} is {busy.state} on {busy.resource}: wait for its end")
+    found = connection.execute(query).first()
+    if found is not None:
+        raise busy(found.id, found.state, found.resource)
 
 
 def _audit(

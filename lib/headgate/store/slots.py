@@ -6,11 +6,15 @@ import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
-
-import sqlalchemy as sa
+from typing import TYPE_CHECKING, cast
 
 from headgate.errors import UnreachableError
-from headgate.store.database import Database
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from headgate.store.database import Database
+    from headgate.store.glance import SqliteFile
 
 
 def slot_name(number: int) -> str:
@@ -25,7 +29,7 @@ class Slot:
     process, also with one that was killed.
     """
 
-    def __init__(self, database: Database, number: int = 0) -> None:
+    def __init__(self, database: Database | SqliteFile, number: int = 0) -> None:
         self.name = slot_name(number)
         self._number = number
         self._database = database
@@ -34,16 +38,19 @@ class Slot:
 
     def take(self) -> bool:
         """Take the slot; False where another process holds it."""
-        if self._database.path is not None:
-            return self._take_file(self._file(self._database.path))
-        return self._take_advisory()
+        path = self._database.path
+        if path is not None:
+            return self._take_file(self._file(path))
+        return self._take_advisory(cast("Database", self._database))
 
     def release(self) -> None:
         """Give the slot back; fine if it is not held."""
         if self._handle is not None:
             os.close(self._handle)
         if self._session is not None:
-            with suppress(sa.exc.DBAPIError):
+            from sqlalchemy.exc import DBAPIError
+
+            with suppress(DBAPIError):
                 self._session.close()
         self._handle = self._session = None
 
@@ -54,6 +61,8 @@ class Slot:
         """
         if self._session is None:
             return self._handle is not None
+        import sqlalchemy as sa
+
         try:
             self._session.execute(sa.select(1))
             return True
@@ -85,14 +94,15 @@ class Slot:
         self._handle = handle
         return True
 
-    def _take_advisory(self) -> bool:
-        if not self._database.is_postgres:
+    def _take_advisory(self, database: Database) -> bool:
+        # Imported here: who only asks whether a file is locked does not wait for it.
+        import sqlalchemy as sa
+
+        if not database.is_postgres:
             raise UnreachableError("a worker's slot needs SQLite or PostgreSQL as the store")
-        with self._database.guarded():
+        with database.guarded():
             # Without a transaction of its own: an idle one is what servers end after a while.
-            session = self._database.engine.connect().execution_options(
-                isolation_level="AUTOCOMMIT"
-            )
+            session = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             key = sa.func.hashtext(f"headgate-{self.name}")
             if not session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar():
                 session.close()

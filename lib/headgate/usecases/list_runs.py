@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from headgate.plan.execute import StepState
 from headgate.plan.fences import fence_left
 from headgate.plan.plan import Plan, load_plan
 from headgate.plan.step import Step
 from headgate.plan.steps import CutCopy, StopPipeline
-from headgate.store import Store, open_store
-from headgate.store.audit import AuditRow
-from headgate.store.journal import Note
-from headgate.store.progress import StepProgress
-from headgate.store.questions import Question
-from headgate.store.requests import RequestRow
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import Note, RunRow, RunState, StepProgress
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import overtaken, undo_begun
 from headgate.usecases.run_records import StepRecord, goes_back, step_records
 from headgate.usecases.where_it_stands import where_it_stands
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.audit import AuditRow
+    from headgate.store.glance import Glance
+    from headgate.store.questions import Question
+    from headgate.store.requests import RequestRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,24 +44,29 @@ class StepView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunDetail:
-    """One run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
-
-    `counts` say how far its steps are, `stands` where it leaves things when it did not end well.
-    `request` is what somebody asked for and somebody else approved, `audit` who did what to it,
-    `waits_for` what a person has to do now and to confirm.
-    """
+class RunOutcome:
+    """Where a run is: its steps, and `stands`, where it leaves things when it did not end well."""
 
     row: RunRow
     plan: Plan
     steps: tuple[StepView, ...]
     undo_of: str | None
-    undone_by: tuple[str, ...]
     can_undo: bool
     can_resume: bool
+    stands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetail(RunOutcome):
+    """All of a run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
+
+    `counts` say how far its steps are. `request` is what somebody asked for and somebody else
+    approved, `audit` who did what to it, `waits_for` what a person has to do now and to confirm.
+    """
+
+    undone_by: tuple[str, ...]
     progress: tuple[Note, ...]
     counts: tuple[StepProgress, ...] = ()
-    stands: tuple[str, ...] = ()
     request: RequestRow | None = None
     waits_for: Question | None = None
     audit: tuple[AuditRow, ...] = ()
@@ -67,18 +74,39 @@ class RunDetail:
 
 def list_runs(context: Context) -> tuple[RunRow, ...]:
     """Return all runs, newest first."""
-    with closing(open_store(context.store_url)) as store:
+    with closing(_open(context)) as store:
         return store.runs.list()
 
 
 def read_run(context: Context, run: str) -> RunDetail:
     """Return one run; NotFoundError where there is none of that id."""
-    with closing(open_store(context.store_url)) as store:
+    with closing(_open(context)) as store:
         return run_detail(store, run)
+
+
+def _open(context: Context) -> Store:
+    # Imported here: who waits for a run's end needs no more than a glance at the store.
+    from headgate.store import open_store
+
+    return open_store(context.store_url)
 
 
 def run_detail(store: Store, run: str) -> RunDetail:
     """Return one run out of an open store."""
+    seen = run_outcome(store, run)
+    return RunDetail(
+        **{f.name: getattr(seen, f.name) for f in fields(seen)},
+        undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
+        progress=tuple(store.journal.notes(run)),
+        counts=store.progress.of(run),
+        request=store.requests.of_run(run),
+        waits_for=store.questions.open(run) if seen.row.state.is_active else None,
+        audit=tuple(store.audit.list(run)),
+    )
+
+
+def run_outcome(store: Store | Glance, run: str) -> RunOutcome:
+    """Return where a run is; NotFoundError where there is none of that id."""
     row = store.runs.get(run)
     plan = load_plan(row.plan, source=f"run {run}")
     entries = store.journal.entries(run)
@@ -95,14 +123,11 @@ def run_detail(store: Store, run: str) -> RunDetail:
         "can_resume": resumable and not undo_begun(store, run),
     }
     later = overtaken(store, row) if resumable else []
-    return RunDetail(
+    return RunOutcome(
         row=row,
         plan=plan,
         steps=steps,
         undo_of=row.undo_of,
-        undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
-        progress=tuple(store.journal.notes(run)),
-        counts=store.progress.of(run),
         stands=(
             *_unexpected(plan, records),
             *where_it_stands(
@@ -115,9 +140,6 @@ def run_detail(store: Store, run: str) -> RunDetail:
             ),
             *(f"{reason[0].upper()}{reason[1:]}: undo it first." for reason in later),
         ),
-        request=store.requests.of_run(run),
-        waits_for=store.questions.open(run) if row.state.is_active else None,
-        audit=tuple(store.audit.list(run)),
         **ways,
     )
 

@@ -65,7 +65,7 @@ def known_versions(
     return found.get(name), {n: v for n, v in found.items() if n not in own}
 
 
-def undo_plan(store: Store, world: World, run: str, *, but: str | None = None) -> Plan:
+def undo_plan(store: Store | Glance, world: World, run: str, *, but: str | None = None) -> Plan:
     """Return the plan that takes a run back; `but` is the undo's own run."""
     # Imported here: hardly a plan is an undo.
     from headgate.plan.undo import Past, build_undo
@@ -81,7 +81,9 @@ def undo_plan(store: Store, world: World, run: str, *, but: str | None = None) -
     return build_undo(past, world)
 
 
-def approved_now(store: Store, world: World, plan: Plan, *, but: str | None = None) -> Plan:
+def approved_now(
+    store: Store | Glance, world: World, plan: Plan, *, but: str | None = None
+) -> Plan:
     """Return the plan built anew.
 
     RefusedError where it may not run, StalePlanError with what moved.
@@ -109,7 +111,7 @@ def _sentences(refusals: tuple[str, ...]) -> str:
     return "; ".join(refusals) or "there is nothing to do"
 
 
-def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
+def _undo_refusals(store: Store | Glance, row: RunRow, but: str | None) -> list[str]:
     if row.undo_of is not None:
         return [f"run {row.id} is an undo itself: plan the scenario again instead"]
     if row.state.is_active:
@@ -123,7 +125,7 @@ def _undo_refusals(store: Store, row: RunRow, but: str | None) -> list[str]:
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 
-def overtaken(store: Store, row: RunRow, *, but: str | None = None) -> list[str]:
+def overtaken(store: Store | Glance, row: RunRow, *, but: str | None = None) -> list[str]:
     """Return which later runs on the same group or checkpoint did something that still stands.
 
     An undo counts only against another undo of the same run.
@@ -138,7 +140,7 @@ def overtaken(store: Store, row: RunRow, *, but: str | None = None) -> list[str]
     ]
 
 
-def undo_begun(store: Store, run: str) -> list[str]:
+def undo_begun(store: Store | Glance, run: str) -> list[str]:
     """Return which undos of the run began to put things back, also ones that failed at it."""
     return [r.id for r in store.runs.list() if r.undo_of == run and has_effect(store, r.id)]
 

@@ -9,7 +9,7 @@ from headgate.plan.step import Step
 from headgate.plan.steps import StopPipeline
 from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
 from headgate.plan.steps.process import AskPerson, Beginning
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")
 

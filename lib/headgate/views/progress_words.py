@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.store.progress import StepProgress
+from headgate.store.rows import StepProgress
 from headgate.views.numbers import duration, exact, size
 
 
