@@ -56,7 +56,12 @@ def build(asked: Asked) -> Plan:
         batch=batch,
         rewind=world.rewind(checkpoint.location, batch.number),
         inputs=read_inputs(world, checkpoint, batch, batches),
-        sink=plan_sink(asked, batch.number, checkpoint.last_offset_batch or batch.number),
+        sink=plan_sink(
+            asked,
+            batch.number,
+            checkpoint.last_offset_batch or batch.number,
+            since=next((b.planned_ms for b in batches if b.number == batch.number + 1), None),
+        ),
     )
     return _plan(asked, found)
 
@@ -257,9 +262,10 @@ OPTIONS = (
     ),
     Option(
         name="sink-path",
-        ask="Which folder does the file sink write to?",
-        help="The folder of a file sink, where no stored version tells; as from headgate.toml.",
-        metavar="FOLDER",
+        ask="Which folder does the file sink write to, or which topic Kafka's?",
+        help="The folder of a file sink, as from headgate.toml, or the topic of Kafka's, where no"
+        " stored version tells.",
+        metavar="FOLDER|TOPIC",
     ),
     Option(
         name="new-query-id",

@@ -8,7 +8,9 @@ from headgate.errors import RefusedError
 from headgate.model.version import FILE_SINKS
 from headgate.plan.scenario import Asked
 from headgate.plan.step import Step
-from headgate.plan.steps import CutSinkLog
+from headgate.plan.steps import CutSinkLog, RecordOutput
+from headgate.plan.steps.output_record import spans, written_since
+from headgate.plan.words import named
 
 NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
 SINKS = ("file", "delta", "kafka", "foreach", "other")
@@ -31,8 +33,11 @@ class SinkPlan:
     new_query_id: bool = False
 
 
-def plan_sink(asked: Asked, batch: int, last: int) -> SinkPlan:
-    """Return what the batches after `batch`, up to `last`, need when their numbers come again."""
+def plan_sink(asked: Asked, batch: int, last: int, since: int | None) -> SinkPlan:
+    """Return what the batches after `batch`, up to `last`, need when their numbers come again.
+
+    `since` is when the first of them was planned (Unix milliseconds), None where nothing tells.
+    """
     new_id = bool(asked.options.get("new-query-id"))
     kind, where = sink_kind(asked), sink_place(asked)
     again = f"batches {batch + 1} to {last}" if last > batch + 1 else f"batch {last}"
@@ -45,6 +50,8 @@ def plan_sink(asked: Asked, batch: int, last: int) -> SinkPlan:
             return _delta(where, again, new_id=new_id)
         case "foreach":
             return _foreach(asked, again, new_id=new_id)
+        case "kafka" if where and since and asked.world.has_cluster():
+            return _kafka(asked, where, batch, again, since, new_id=new_id)
         case _:
             return _doubled(asked, where, again, new_id=new_id)
 
@@ -59,7 +66,8 @@ def sink_kind(asked: Asked) -> str:
 def sink_place(asked: Asked) -> str | None:
     """Return the folder, table or topic that the sink writes to; None where nobody tells."""
     sink = asked.version.sink if asked.version else None
-    return asked.options.get("sink-path") or (sink.target if sink else None)
+    told = (sink.target or sink.options.get("topic")) if sink else None
+    return asked.options.get("sink-path") or told
 
 
 def unknown_sink(asked: Asked) -> str:
@@ -135,6 +143,24 @@ def _foreach(asked: Asked, again: str, *, new_id: bool) -> SinkPlan:
         ),
         new_query_id=new_id,
     )
+
+
+def _kafka(
+    asked: Asked, topic: str, batch: int, again: str, since: int, *, new_id: bool
+) -> SinkPlan:
+    """Say exactly what comes twice: nothing can be taken out of the end of a topic."""
+    written = written_since(asked.world, topic, since)
+    step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
+    risks = [
+        f"{topic} keeps what {again} wrote, and gets their results again behind it: whoever reads"
+        " them gets them twice, unless it overwrites by key or leaves the old ones out"
+        f" ({spans(topic, written)}; the run writes down what they are after the stop, and"
+        " `headgate plan skip` lets a group that has not read them step over them)"
+    ]
+    groups = asked.world.topic_readers([topic]).get(topic, {})
+    if readers := sorted(g for g in groups if g != asked.pipeline.group):
+        risks.append(f"{topic} is read by {named(readers)}: results reach them a second time")
+    return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)
 
 
 def _doubled(asked: Asked, where: str | None, again: str, *, new_id: bool) -> SinkPlan:

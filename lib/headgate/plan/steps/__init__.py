@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from headgate.plan.steps.offset_record import RecordOffsets
     from headgate.plan.steps.offsets import ResetOffsets, RestoreOffsets
+    from headgate.plan.steps.output_record import RecordOutput
     from headgate.plan.steps.park_unread import ParkUnread
     from headgate.plan.steps.parked import DropParking, ParkRecords
     from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
@@ -118,6 +119,7 @@ __all__ = [
     "ReadPlace",
     "ReadState",
     "RecordOffsets",
+    "RecordOutput",
     "RecordTopics",
     "RefillTopics",
     "RehearseBeginning",
@@ -175,6 +177,7 @@ _PLACES = {
     "cut_sink_log": "sink_log:CutSinkLog",
     "restore_sink_log": "sink_log:RestoreSinkLog",
     "record_offsets": "offset_record:RecordOffsets",
+    "record_output": "output_record:RecordOutput",
     "reset_offsets": "offsets:ResetOffsets",
     "restore_offsets": "offsets:RestoreOffsets",
     "lead_query": "lead:LeadQuery",

@@ -1,0 +1,92 @@
+"""Write down which records of a query's output come a second time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from headgate.plan.step import Was
+from headgate.plan.steps.base import StepBase
+from headgate.plan.world import Effects, World
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What one partition holds of later batches: its first offset, and the one behind its last."""
+
+    partition: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOutput(StepBase):
+    """Write down which records of a topic the batches have written whose results come again.
+
+    They are told by their time: Spark's Kafka sink leaves it to its producer or to the broker, and
+    no record of a batch is older than `since` (Unix milliseconds), when the first of them was
+    planned. `written` is the preview. Records of others that were written since are among them.
+    """
+
+    action: ClassVar[str] = "record_output"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    moving: ClassVar[frozenset[str]] = frozenset({"written"})
+    topic: str
+    batch: int
+    since: int
+    written: tuple[Written, ...] = ()
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return (
+            f"record which of {self.topic} the batches after {self.batch} have written:"
+            f" {spans(self.topic, self.written)}"
+        )
+
+    def bind(self, effects: Effects) -> Was:
+        """Look, now that nothing more comes, and decide where the record goes."""
+        return {
+            "file": str(PurePosixPath(effects.snapshot_place()) / "output.json"),
+            "written": [asdict(one) for one in written_since(effects, self.topic, self.since)],
+        }
+
+    def apply(self, effects: Effects, was: Was) -> None:
+        """Write it, and say it."""
+        rows = [Written(**one) for one in was["written"]]
+        record: dict[str, Any] = {"topic": self.topic, "batch": self.batch, "since": self.since}
+        text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
+        effects.write_record(was["file"], text)
+        effects.note(f"results that come again: {spans(self.topic, rows)}")
+
+    def verify(self, effects: Effects, was: Was) -> None:
+        """`write_record` returns only when the file is on disk."""
+
+
+def written_since(world: World, topic: str, since: int) -> tuple[Written, ...]:
+    """Return what each partition holds from the first record on that is not older than `since`."""
+    return tuple(_written(world, topic, since))
+
+
+def _written(world: World, topic: str, since: int) -> Iterator[Written]:
+    found = world.topics([topic]).get(topic)
+    parts = found.partitions if found else ()
+    first = world.first_at([(topic, p.number) for p in parts], since) if parts else {}
+    for part in parts:
+        begin = first.get((topic, part.number))
+        if begin is not None and part.end is not None and begin < part.end:
+            yield Written(partition=part.number, begin=begin, end=part.end)
+
+
+def spans(topic: str, written: tuple[Written, ...] | list[Written]) -> str:
+    """Return their number and where they are, as `headgate plan skip --records` takes it."""
+    if not written:
+        return "none"
+    shown = [f"{topic}:{w.partition}:{w.begin}-{w.end - 1}" for w in written[:_SHOWN]]
+    more = f" and more on {len(written) - _SHOWN} partition(s)" if len(written) > _SHOWN else ""
+    return f"{sum(w.end - w.begin for w in written)} record(s), {', '.join(shown)}{more}"
