@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from test_streams_reset import APP, PaperCluster, actions, group, step
 
-from headgate.model.cluster import GroupType, Partition, Topic
+from headgate.model.cluster import GroupType, Member, Partition, Topic
 from headgate.model.registry import Commands, Pipeline
-from headgate.model.streams import GroupSubtopology, GroupTopic
+from headgate.model.streams import GroupSubtopology, GroupTopic, StreamsSource
 from headgate.model.version import Engine, Source, Version
 from headgate.parse.assemble import Gathered, assemble
 from headgate.parse.recognise import recognise
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.streams_reach import reach
+from headgate.plan.streams_reach import own_numbers, reach
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "streams"
 COMMANDS = Commands(stop="stop", start="start", status="status", clean="clean")
@@ -151,11 +151,97 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     """One side of this join goes over a repartition topic, the other does not."""
     version = described("stream_join_named")
     (why,) = rescaled(version).refusals
-    assert "by the keys of in2 as they lie" in why and "copy the records into it by key" in why
+    assert "by the keys of in2 as they lie" in why and "nothing here copies any" in why
+    assert "repartition() them in front" in why and "fill a new topic of 4 partitions by key" in why
     plan = rescaled(version, input_topics=["in"])
     assert plan.refusals == ()
     assert list(step(plan, "raise_partitions")["topics"]) == ["in"]
     assert {m["topic"] for m in step(plan, "reset_offsets")["offsets"]} == {"in", "in2"}
+
+
+WORKS = {"state": "stable", "members": (Member(id="one"),)}
+
+
+def at_work(version, counts, **state):
+    """Its topics, some with another number than 2, and the application at work on them."""
+    world = cluster(version, counts={f"shop-{name}": n for name, n in counts.items()})
+    world.known = {APP: group(**{"in": 4}, **(state or WORKS))}
+    return world
+
+
+OWN = {"by-value-repartition": 6, "counts-changelog": 6}
+
+
+def test_behind_a_number_that_the_code_fixes_the_state_stays():
+    """It works with a number that the inputs don't give; the topology's text has none of that."""
+    version = described("aggregate_named")
+    plan = rescaled(version, at_work(version, OWN))
+    assert plan.refusals == ()
+    assert actions(plan) == [
+        *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
+        *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+    ]
+    assert [m["partition"] for m in step(plan, "reset_offsets")["offsets"]] == [2, 3]
+    (said,) = [r for r in plan.risks if "the code fixes that" in r]
+    assert "shop-by-value-repartition has 6, shop-counts-changelog has 6 partitions" in said
+    assert "refuses to start, and this scenario, asked again, makes the state anew" in said
+    assert not any("can't be carried over" in risk for risk in plan.risks)
+    (why,) = rescaled(version, at_work(version, OWN), outputs="empty").refusals
+    assert "--outputs: shop goes on with shop-by-value-repartition, shop-counts-changelog" in why
+    (why,) = rescaled(version, at_work(version, OWN), to="2").refusals
+    assert "in has 2 partitions already, and so have the internal topics but shop-by-value" in why
+
+
+@pytest.mark.parametrize("number", [1, 6])
+def test_one_that_does_not_work_may_not_because_of_that_number(number):
+    """Somebody may have given its input more partitions: then all behind has to be made anew."""
+    version = described("aggregate_named")
+    other = dict.fromkeys(OWN, number)
+    plan = rescaled(version, at_work(version, other, state="empty"))
+    assert plan.appliable and "delete_topics" in actions(plan)
+    (said,) = [r for r in plan.risks if "is not at work" in r]
+    assert f"shop-by-value-repartition has {number} partitions, which its inputs don't" in said
+    assert "Start it first" in said
+
+
+def test_a_number_that_nothing_tells_is_named():
+    """As many as the inputs give: the code may have fixed just that."""
+    version = described("aggregate_named")
+    (said,) = [r for r in rescaled(version).risks if "no description tells" in r]
+    assert "fixes the number of shop-by-value-repartition (Repartitioned.with" in said
+    assert "one that it fixes comes back with as many as it has now" in said
+
+
+def test_of_two_numbers_one_is_fixed_and_the_other_not():
+    version = described("in_a_row")
+    first = "KSTREAM-AGGREGATE-STATE-STORE-0000000002"
+    plan = rescaled(version, at_work(version, {"again-repartition": 3, "last-changelog": 3}))
+    assert plan.appliable and "delete_topics" in actions(plan)
+    assert any(
+        "made anew with that: shop-again-repartition with 3, shop-last-changelog with 3" in risk
+        for risk in plan.risks
+    )
+    (said,) = [r for r in plan.risks if "no description tells" in r]
+    assert f"shop-{first}-repartition (" in said and "again" not in said
+    world = at_work(version, {"again-repartition": 3, "last-changelog": 3})
+    world.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
+    (why,) = rescaled(version, world).refusals
+    assert "have the internal topics but shop-again-repartition, shop-last-changelog, whose" in why
+
+
+def test_what_may_have_its_number_from_another_topic_proves_nothing():
+    """Of a join, or behind a pattern, it follows from topics beside those that lead to it."""
+    join = described("stream_join_named").streams
+    now = {"in": 2, "in2": 6, "pair-left-repartition": 6}
+    assert own_numbers(join, now) == {}
+    count = described("aggregate_named").streams
+    now = {"in": 2, "by-value-repartition": 6}
+    assert own_numbers(count, now) == {"by-value-repartition": 6}
+    assert own_numbers(count, {**now, "in": 6}) == own_numbers(count, {"in": 2}) == {}
+    assert own_numbers(count, {"by-value-repartition": 6}) == {}
+    wider = (*count.sources, StreamsSource(processor="p", pattern="in.*", subtopology=0))
+    assert own_numbers(replace(count, sources=wider), now) == {}
+    assert own_numbers(replace(count, topologies=("one", "two")), now) == {}
 
 
 def test_a_description_of_the_first_releases_is_as_good():

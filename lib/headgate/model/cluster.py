@@ -103,6 +103,11 @@ class Group:
         return self.members == () and self.state == "empty"
 
     @property
+    def is_at_work(self) -> bool:
+        """Whether members are there and have agreed on who does what."""
+        return bool(self.members) and self.state == "stable"
+
+    @property
     def pending(self) -> tuple[str, ...]:
         """The topics of which committed offsets wait for a transaction's end, sorted."""
         return tuple(sorted({o.topic for o in self.offsets if o.pending}))

@@ -5,15 +5,27 @@ are and its new ones may come to another partition, which another task reads. Be
 topic that does no harm. State without one between would be kept in two halves: counted on Kafka
 Streams 4.3.1, one key of nine had 4 instead of 8 after its input went from 2 to 4 partitions, and
 nothing said so.
+
+A repartition topic gets as many partitions as the widest topic that its writers read, unless the
+code fixes its number (`Repartitioned.withNumberOfPartitions`). No description tells which of both,
+nor does the broker: of a streams group it answers the number that the topic has in either case.
+With 3 fixed behind an input that went from 2 to 4, Kafka Streams 4.3.1 went on with its state, on
+both protocols.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from headgate.model.streams import StreamsApplication, StreamsProcessor, StreamsSource
+from headgate.model.streams import (
+    InternalKind,
+    Repartition,
+    StreamsApplication,
+    StreamsProcessor,
+    StreamsSource,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +42,11 @@ class Reach:
     unknown: tuple[str, ...] = ()
 
 
-def reach(facts: StreamsApplication, topics: Iterable[str]) -> Reach:
-    """Return what the records of these inputs come to."""
+def reach(facts: StreamsApplication, topics: Iterable[str], fixed: Container[str] = ()) -> Reach:
+    """Return what the records of these inputs come to.
+
+    `fixed` are repartition topics whose number of partitions follows no input, as facts name them.
+    """
     found: dict[str, tuple[str, ...]] = {}
     unknown, parts = [], set()
     for topic in sorted(topics):
@@ -41,7 +56,44 @@ def reach(facts: StreamsApplication, topics: Iterable[str]) -> Reach:
         parts |= {p.subtopology for p in begins}
         if stores := _stores(facts, _behind(facts, begins)):
             found[topic] = tuple(sorted(stores))
-    return Reach(stores=found, sized=_sizes(facts, parts), unknown=tuple(unknown))
+    return Reach(stores=found, sized=_sizes(facts, parts, fixed), unknown=tuple(unknown))
+
+
+def own_numbers(facts: StreamsApplication, now: Mapping[str, int]) -> dict[str, int]:
+    """Return repartition topics that have another number of partitions than their writers' inputs.
+
+    `now` has the numbers by topic, inputs and internal ones, as the facts name them. What is read
+    together with another topic is left out, because a join gives it that one's number, and so is
+    what is written from topics whose number is not known. Of several named topologies, whose
+    sub-topologies have the same numbers, nothing is told.
+    """
+    read = {} if len(facts.topologies) > 1 else _read(facts)
+    found = {}
+    for one in facts.repartitions:
+        has, gives = now.get(one.topic), _given(one, read, now)
+        alone = all(read.get(part) == {one.topic} for part in one.reads_into)
+        if one.kind is InternalKind.REPARTITION and alone and has and gives and has != gives:
+            found[one.topic] = has
+    return found
+
+
+def _read(facts: StreamsApplication) -> dict[int, set[str]]:
+    """Return by sub-topology what it reads; a pattern is among it as `/pattern/`."""
+    found: dict[int, set[str]] = {}
+    for source in facts.sources:
+        if source.subtopology is not None and not source.is_global:
+            topics = source.topics or (f"/{source.pattern}/",)
+            found.setdefault(source.subtopology, set()).update(topics)
+    for one in facts.repartitions:
+        for part in one.reads_into:
+            found.setdefault(part, set()).add(one.topic)
+    return found
+
+
+def _given(one: Repartition, read: Mapping[int, set[str]], now: Mapping[str, int]) -> int | None:
+    """Return the largest number of what its writers read; None where one is not known."""
+    numbers = [now.get(topic, 0) for part in one.writes_from for topic in read.get(part, ())]
+    return max(numbers, default=0) if all(numbers) else None
 
 
 def _sources(facts: StreamsApplication, topic: str) -> Iterator[StreamsSource]:
@@ -74,13 +126,14 @@ def _stores(facts: StreamsApplication, nodes: Iterable[StreamsProcessor]) -> set
     return {store for p in nodes for store in p.stores} - everywhere
 
 
-def _sizes(facts: StreamsApplication, parts: set[int]) -> bool:
-    """Return whether a sub-topology has state, or writes to a repartition topic.
+def _sizes(facts: StreamsApplication, parts: set[int], fixed: Container[str]) -> bool:
+    """Return whether a sub-topology has state, or writes to a repartition topic not `fixed`.
 
     Its tasks are as many as its widest input has partitions, and so are its changelogs.
     """
     inside = [p for p in facts.processors if p.subtopology in parts]
-    writes = any(parts & set(r.writes_from) for r in facts.repartitions)
+    loose = (r for r in facts.repartitions if r.topic not in fixed)
+    writes = any(parts & set(r.writes_from) for r in loose)
     return writes or bool(_stores(facts, inside))
 
 

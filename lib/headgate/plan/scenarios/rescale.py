@@ -63,9 +63,11 @@ SCENARIO = Scenario(
         Engine.KAFKA_STREAMS: needs(
             "a stored version that describes the topology, and a repartition topic between the"
             " inputs that grow and all state, which is then made anew by reading everything again;"
-            " without state nothing is read again. Where state is kept by the keys of an input as"
-            " they lie, old and new records of a key would come to different tasks: there a new"
-            " topic is needed, into which the records are copied by key"
+            " without state nothing is read again, nor behind a repartition topic whose number of"
+            " partitions the code fixes, as it shows while the application works. Refused where"
+            " state is kept by the keys of an input as they lie: old and new records of a key would"
+            " come to different tasks, Kafka moves none of them and nothing here copies them, so a"
+            " new version must repartition them first, or use a new topic that was filled by key"
         ),
         Engine.CONSUMER_GROUP: refused(
             "a group takes added partitions by itself, from auto.offset.reset on; but keys then"

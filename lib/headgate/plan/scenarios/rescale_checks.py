@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headgate.landscape.ownership import group_internals, named_by_topology
 from headgate.model.cluster import Group, GroupType
-from headgate.model.streams import StreamsApplication
+from headgate.model.streams import InternalKind, StreamsApplication
 from headgate.model.version import Engine
 from headgate.plan.internal_topics import Claim
 from headgate.plan.scenario import Asked
@@ -20,18 +20,23 @@ from headgate.plan.words import named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """The inputs that are to have `to` partitions.
+    """The inputs of `application` that are to have `to` partitions.
 
     `now` has how many each of them has that exists, `strangers` are those named that it does not
-    read. `internal` has how many the internal topics have that are there.
+    read. `internal` has how many the internal topics have that are there. `odd` are repartition
+    topics with another number than their inputs give, as the facts name them, `fixed` those of
+    which it is proven that the code fixes it, because the application works with that.
     """
 
+    application: str
     to: int
     facts: StreamsApplication
     reach: Reach
     now: Mapping[str, int]
     strangers: tuple[str, ...] = ()
     internal: Mapping[str, int] = field(default_factory=dict)
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    odd: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def raised(self) -> dict[str, int]:
@@ -41,8 +46,28 @@ class Growth:
     @property
     def is_done(self) -> bool:
         """Whether nothing has another number."""
-        anew = self.reach.sized and set(self.internal.values()) != {self.to}
-        return not self.raised and not anew
+        bound = {count for name, count in self.internal.items() if name not in self.own}
+        return not self.raised and (not self.reach.sized or bound == {self.to})
+
+    @property
+    def own(self) -> dict[str, int]:
+        """What has a number by the code: repartition topics, and the changelogs behind them."""
+        found = dict(self.fixed)
+        for one in self.facts.repartitions:
+            if one.topic in self.fixed:
+                behind = (s for s in self.facts.stores if s.subtopology in one.reads_into)
+                found |= {s.changelog: self.fixed[one.topic] for s in behind if s.changelog}
+        return {self.on_cluster(name): number for name, number in found.items()}
+
+    @property
+    def loose(self) -> list[str]:
+        """The repartition topics of which nothing tells whether the code fixes their number."""
+        found = (r.topic for r in self.facts.repartitions if r.kind is InternalKind.REPARTITION)
+        return [self.on_cluster(name) for name in found if name not in self.fixed]
+
+    def on_cluster(self, topic: str) -> str:
+        """Return an internal topic's whole name, which facts without an application id lack."""
+        return topic if self.facts.application_id else f"{self.application}-{topic}"
 
 
 def unknown(asked: Asked) -> str | None:
@@ -52,7 +77,8 @@ def unknown(asked: Asked) -> str | None:
         return (
             f"what {asked.pipeline.name} keeps, and by which keys, is not known: capture a version"
             " with its topology (headgate capture), which tells whether its inputs may get more"
-            " partitions"
+            " partitions. Register that topology as `evidence` in headgate.toml, too: what the"
+            " cluster alone shows of the application is stored without one, and is asked first"
         )
     if facts.application_id not in (None, asked.pipeline.group):
         return (
@@ -83,8 +109,11 @@ def _of_topics(seen: Seen, growth: Growth) -> Iterator[str]:
         if count > growth.to:
             yield f"{topic} has {count} partitions, and Kafka takes none away: {growth.to} can't be"
     if growth.now and growth.is_done:
-        behind = " and so have the internal topics" if growth.reach.sized else " and no state"
-        yield f"{named(growth.now)} has {growth.to} partitions already,{behind}: nothing to do"
+        behind = "and no state"
+        if growth.reach.sized or growth.fixed:
+            behind = "and so have the internal topics"
+            behind += f" but {named(growth.own)}, whose number the code fixes" if growth.own else ""
+        yield f"{named(growth.now)} has {growth.to} partitions already, {behind}: nothing to do"
 
 
 def _of_keys(seen: Seen, growth: Growth) -> Iterator[str]:
@@ -105,9 +134,12 @@ def _of_keys(seen: Seen, growth: Growth) -> Iterator[str]:
             yield (
                 f"{seen.application} keeps {named(stores)} by the keys of {topic} as they lie in"
                 f" its partitions: of a key whose records come to another one of {growth.to}, two"
-                " tasks would each hold a part, and results would be wrong without an error. Make"
-                f" a new topic with {growth.to} partitions, copy the records into it by key, and"
-                f" let its producers and a new version of {seen.application} use that one"
+                " tasks would each hold a part, and results would be wrong without an error."
+                f" Kafka moves no record, and nothing here copies any. Either let a new version of"
+                f" {seen.application} repartition() them in front of that state: then this scenario"
+                f" makes it anew. Or fill a new topic of {growth.to} partitions by key, with the"
+                " partitioner of its producers, while they stand still; then let them and a new"
+                f" version of {seen.application} use that one"
             )
 
 
@@ -118,11 +150,10 @@ def _not_described(topics: set[str], seen: Seen, growth: Growth) -> set[str]:
 
 def _always_had(topic: str, stores: tuple[str, ...], growth: Growth) -> bool:
     """Return whether changelogs show that it worked with as many partitions already."""
-    prefix = "" if growth.facts.application_id else "-"
-    found = [s.changelog for s in growth.facts.stores if s.name in stores]
-    ends = tuple(f"{prefix}{name}" for name in found if name)
-    counts = [c for n, c in growth.internal.items() if ends and n.endswith(ends)]
-    return growth.now[topic] == growth.to and bool(counts) and set(counts) == {growth.to}
+    kept = [s.changelog for s in growth.facts.stores if s.name in stores]
+    named = {growth.on_cluster(name) for name in kept if name}
+    counts = {count for name, count in growth.internal.items() if name in named}
+    return growth.now[topic] == growth.to and counts == {growth.to}
 
 
 def _of_internals(seen: Seen, growth: Growth) -> Iterator[str]:
@@ -139,10 +170,13 @@ def _of_answers(seen: Seen, growth: Growth) -> Iterator[str]:
     if growth.reach.sized:
         return
     options = (ask.INTERMEDIATE_TOPICS, ask.INTERNAL_TOPICS, ask.CLEARED)
+    keeps = "keeps nothing"
+    if growth.fixed:
+        keeps = f"goes on with {named(growth.own)}, whose number the code fixes,"
     for name in (*(o.name for o in options), "outputs"):
         if name in seen.asked.options:
             yield (
-                f"--{name}: {seen.application} keeps nothing behind {named(growth.now)}, so nothing"
+                f"--{name}: {seen.application} {keeps} behind {named(growth.now)}, so nothing"
                 " is read again, deleted or cleared"
             )
 
@@ -152,7 +186,7 @@ def risks(seen: Seen, growth: Growth) -> tuple[str, ...]:
     if growth.reach.sized:
         found = [*reset_streams_checks.risks(seen), *_state_risks(seen, growth)]
     else:
-        found = common.group_risks(seen.group)
+        found = [*common.group_risks(seen.group), *_kept_risks(seen, growth)]
     found += [*_version_risks(seen, growth), *_reader_risks(seen, growth)]
     found += _order_risks(seen, growth)
     return tuple(dict.fromkeys([*found, *_loss_risks(growth)]))
@@ -163,10 +197,38 @@ def _state_risks(seen: Seen, growth: Growth) -> Iterator[str]:
         f"the state of {seen.application} can't be carried over to other partitions: it is deleted"
         " and made anew from what its inputs still hold"
     )
-    if growth.raised and any(r.partitions is None for r in growth.facts.repartitions):
+    if growth.fixed:
+        said = ", ".join(f"{name} with {count}" for name, count in sorted(growth.own.items()))
+        yield f"what has a number by the code is made anew with that: {said}"
+    yield from _odd_risks(growth)
+    if growth.loose:
         yield (
-            "a repartition topic whose number of partitions is fixed in the code keeps it, and so"
-            " does the number of tasks behind it"
+            f"no description tells whether the code fixes the number of {named(growth.loose)}"
+            " (Repartitioned.withNumberOfPartitions): one that it does not fix gets as many"
+            " partitions as the widest of what it is written from, one that it fixes comes back"
+            " with as many as it has now, and so do the changelogs behind it; the run says which"
+        )
+
+
+def _odd_risks(growth: Growth) -> Iterator[str]:
+    """Name what is no longer needed where the application would work as it is."""
+    if odd := {n: count for n, count in growth.odd.items() if n not in growth.fixed}:
+        said = ", ".join(f"{growth.on_cluster(n)} has {count}" for n, count in sorted(odd.items()))
+        yield (
+            f"{said} partitions, which its inputs don't give, and {growth.application} is not at"
+            " work: if the code fixes that number, it need not be made anew. Start it first: a plan"
+            " that finds it at work leaves it alone"
+        )
+
+
+def _kept_risks(seen: Seen, growth: Growth) -> Iterator[str]:
+    """Name what the plan takes for granted, and what comes of it where it is wrong."""
+    said = ", ".join(f"{name} has {n}" for name, n in sorted(growth.own.items()))
+    if growth.fixed:
+        yield (
+            f"{said} partitions, which the inputs don't give: the code fixes that, so"
+            f" {seen.application} goes on with its state. Where it does not fix it, the application"
+            " refuses to start, and this scenario, asked again, makes the state anew"
         )
 
 

@@ -33,7 +33,7 @@ from headgate.plan.steps import (
     StartPipeline,
 )
 from headgate.plan.steps.moves import chosen
-from headgate.plan.streams_reach import reach
+from headgate.plan.streams_reach import own_numbers, reach
 from headgate.plan.target import Place, Target, find
 
 _BEGINNING = Target(place=Place.BEGINNING)
@@ -83,14 +83,31 @@ def _growth(seen: Seen, facts: StreamsApplication) -> Growth:
     named = ask.names(seen.asked.options, ask.INPUT_TOPICS)
     topics = [t for t in named or seen.inputs if t in seen.inputs]
     there = seen.asked.world.shapes([t for t in seen.internals if t in seen.topics])
+    internal = {name: shape.partitions for name, shape in there.items()}
+    other = _other_numbers(seen, facts, internal)
+    # One that has ended may have ended of that: somebody has given an input more of them.
+    fixed = other if seen.group.is_at_work else {}
     return Growth(
+        application=seen.application,
         to=seen.asked.options["partitions"],
         facts=facts,
-        reach=reach(facts, topics),
+        reach=reach(facts, topics, fixed),
         now={t: len(seen.known[t].partitions) for t in topics if t in seen.known},
         strangers=tuple(sorted(set(named) - set(topics))),
-        internal={name: shape.partitions for name, shape in there.items()},
+        internal=internal,
+        fixed=fixed,
+        odd=other,
     )
+
+
+def _other_numbers(
+    seen: Seen, facts: StreamsApplication, internal: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the repartition topics with a number of their own, as the facts name them."""
+    bare = "" if facts.application_id else f"{seen.application}-"
+    inputs = {name: len(topic.partitions) for name, topic in seen.known.items()}
+    now = {**inputs, **{name.removeprefix(bare): count for name, count in internal.items()}}
+    return own_numbers(facts, now)
 
 
 def _grown(known: Mapping[str, Topic], growth: Growth) -> dict[str, Topic]:

@@ -93,9 +93,9 @@ class RaisePartitions(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvePartitions(StepBase):
-    """See that the application has members, and has made its internal topics anew.
+    """See that the application's members share its tasks, and that it made its topics anew.
 
-    `topics` maps the internal topics that it had to how many partitions each had, `to` is how many
+    `topics` maps the internal topics that go to how many partitions each had, `to` is how many
     its inputs have now. It is said of each how many it has: one whose number is fixed in the code
     comes back with the same.
     """
@@ -111,7 +111,7 @@ class ProvePartitions(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         anew = f" and makes {named(self.topics)} anew" if self.topics else ""
-        return f"see that {self.group} has members{anew}"
+        return f"see that {self.group} has members that share its tasks{anew}"
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
@@ -130,8 +130,12 @@ class ProvePartitions(StepBase):
         """The waiting was the proof."""
 
     def _missing(self, effects: Effects) -> str | None:
-        if not effects.group(self.group).members:
+        group = effects.group(self.group)
+        if not group.members:
             return f"{self.group} has no members"
+        # Before that its leader may still find an internal topic of another number, and end.
+        if not group.is_at_work:
+            return f"{self.group} is {group.state}, not stable"
         gone = sorted(self.topics.keys() - effects.identities(self.topics).keys())
         return f"{named(gone)} does not exist" if gone else None
 
@@ -140,4 +144,5 @@ class ProvePartitions(StepBase):
         said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = f"; the code fixes the number of {named(fixed)}, or another input" if fixed else ""
-        return f"{self.group} has members; {named(said) or 'it has no internal topics'}{why}"
+        made = f"; {named(said)}{why}" if said else ""
+        return f"{self.group} has members that share its tasks{made}"
