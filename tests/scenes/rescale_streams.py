@@ -20,6 +20,10 @@ class RescaleStreams(StreamsScene):
     scenario = "rescale"
     no_way_back = "Kafka takes none away"
 
+    def fields(self) -> dict[str, object]:
+        """Return the topology, too, which a worker reads whenever it looks at the application."""
+        return {**super().fields(), "evidence": ["rekeyed.txt"]}
+
     def make_ready(self) -> None:
         """Store its topology: without one nobody knows what lies behind its input."""
         words = [sys.executable, "-m", "headgate.cli.main", "--config", str(self.config)]

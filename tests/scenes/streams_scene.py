@@ -57,12 +57,16 @@ class StreamsScene(Scene):
         )  # fmt: skip
         (self.folder / "kind").write_text("rekeyed\n")
         self._commands = self.commands(resettable.versioned(words, state))
-        self.register({"group": self.app}, self._commands)
+        self.register(self.fields(), self._commands)
         assert self.shell(self._commands["start"]) == 0
         count = len(self.read())
         self.wait(lambda: sum(map(len, self.written().values())) >= count, "it counts nothing")
         self.make_ready()
         self._writer = Writer(self.bootstrap, self.topics[0], 2)
+
+    def fields(self) -> dict[str, object]:
+        """Return what the registry says of it, beside name, engine and commands."""
+        return {"group": self.app}
 
     def commands(self, every: dict[str, str]) -> dict[str, str]:
         """Return those of its commands that are registered."""
