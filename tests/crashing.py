@@ -9,8 +9,10 @@ from headgate.model.registry import Commands, Registry
 from headgate.plan.execute import Executor
 from headgate.plan.plan import dump_plan
 from headgate.plan.ports.control import Status
+from headgate.plan.undo import Past, build_undo
 from headgate.store import Store
 from headgate.store.runs import NewRun
+from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
 
 # A start while it runs is written to `twice`: that must never be.
@@ -129,3 +131,9 @@ class Lab:
         except Crash:
             return True
         return False
+
+    def undo(self, run: str, plan):
+        """Return the plan of the run's undo."""
+        records = step_records(self.store.journal.entries(run))
+        past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
+        return build_undo(past, self.effects())

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from pyarrow import fs
 
 from crashing import COMMANDS, Lab
+from headgate.gateway import remote_open
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan import proof
 from headgate.plan.steps import process
 from headgate.store import open_store
+from remote_lab import START, remote_lab
 
 
 @pytest.fixture
@@ -46,4 +49,20 @@ def lab(tmp_path, quick):
         return Lab(folder, registry, store)
 
     yield make
+    store.close()
+
+
+@pytest.fixture
+def remote(tmp_path, quick, monkeypatch):
+    """Makes labs whose checkpoint is on a remote file system, each with a bucket of its own."""
+    numbers = itertools.count()
+    store = open_store(f"sqlite:///{tmp_path / 'headgate.db'}")
+
+    def opened(found, _settings):
+        folder = tmp_path / found.host.removeprefix("b") / "store"
+        below = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+        return below, f"{found.host}/{found.path}"
+
+    monkeypatch.setitem(remote_open._OPEN, "s3", opened)
+    yield lambda start=START: remote_lab(tmp_path, next(numbers), store, start)
     store.close()

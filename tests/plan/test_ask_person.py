@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from test_crash import undo_of
 
 from headgate.errors import RunCancelledError, StepError
 from headgate.gateway.checkpoints import tree_hash
@@ -92,7 +91,7 @@ def test_killed_at_any_point_it_is_asked_and_done_once(lab):
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
         assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.person = starter(here)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == old

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
-from test_remote_places import remote, scratch_of
 
 from headgate.store import open_store
 from headgate.store.runs import RunState
@@ -17,8 +16,8 @@ from headgate.store.tables import RUN_RESOURCES, RUNS
 from headgate.usecases.clean_runs import clean_runs
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import CLEAN, _undo_refusals
+from remote_lab import scratch_of
 
-__all__ = ["remote"]
 OLD = timedelta(days=20)
 
 

@@ -7,9 +7,7 @@ import pytest
 from headgate.errors import RefusedError
 from headgate.gateway.checkpoints import tree_hash
 from headgate.plan.build import build_plan
-from headgate.plan.undo import Past, build_undo
 from headgate.usecases.apply_plan import new_run
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.slow
 
@@ -18,12 +16,6 @@ def reset_of(lab):
     plan = build_plan("from-scratch", "q", lab.effects())
     assert plan.appliable
     return plan
-
-
-def undo_of(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
 
 
 def assert_reset(lab, run, old):
@@ -47,7 +39,7 @@ def test_a_reset_survives_a_crash_at_every_point(lab):
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
         assert_reset(here, run, old)
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert_undone(here, old)
         if not crashed:
@@ -62,7 +54,7 @@ def test_an_undo_survives_a_crash_at_every_point(lab):
         plan = reset_of(here)
         run = here.enqueue(plan)
         here.execute(run, plan)
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         back = here.enqueue(undo, undo_of=run)
         crashed = here.crash(back, undo, at, undo_of=run)
         here.execute(back, undo, undo_of=run)
@@ -80,7 +72,7 @@ def test_what_a_crash_left_half_done_can_be_undone_instead(lab):
         run = here.enqueue(plan)
         if not here.crash(run, plan, at):
             break
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert_undone(here, old)
     assert at > 20
@@ -106,7 +98,7 @@ def test_a_checkpoint_is_not_moved_where_somebody_started_the_query_meanwhile(la
 
 def test_an_undo_stops_what_somebody_started_meanwhile(lab):
     here, run, plan = half_done(lab)
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     assert undo.steps[0].action == "stop_pipeline" and undo.undoes[0] is None
     assert new_run(undo).undo_of == run and new_run(plan).undo_of is None
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)

@@ -9,8 +9,6 @@ from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan
 from headgate.plan.steps.moves import committed
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
 
@@ -33,12 +31,6 @@ def group_lab(lab, broker, topic, produce, unique):
     return here, group, orders
 
 
-def undo_of(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
-
-
 def test_crashes_at_every_point_of_reset_and_undo(group_lab):
     here, group, orders = group_lab
     before = committed(here.effects(), group)
@@ -53,7 +45,7 @@ def test_crashes_at_every_point_of_reset_and_undo(group_lab):
         here.execute(run, plan)
         now = committed(here.effects(), group)
         assert {key: c.offset for key, c in now.items()} == {(orders, 0): 0, (orders, 1): 0}
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         back = here.enqueue(undo, undo_of=run)
         crashed |= here.crash(back, undo, at, undo_of=run)
         here.execute(back, undo, undo_of=run)
@@ -71,7 +63,7 @@ def test_what_moved_in_between_is_what_the_undo_puts_back(group_lab):
     before = committed(here.effects(), group)
     run = here.enqueue(plan)
     here.execute(run, plan)
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     assert {(m["partition"], m["from"], m["to"]) for m in undo.steps[0].details()["offsets"]} == {
         (0, 0, 7),
         (1, 0, 3),
@@ -89,6 +81,6 @@ def test_an_undo_puts_back_what_a_group_had_that_has_gone_since(group_lab, kafka
     here.execute(run, plan)
     kafka_admin.delete_consumer_groups([group])[group].result(20)
     assert here.effects().group(group).state == "dead"
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.effects(), group) == before

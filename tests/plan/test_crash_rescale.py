@@ -18,8 +18,6 @@ from headgate.model.streams import (
 from headgate.model.version import Engine, Version
 from headgate.plan.build import build_plan
 from headgate.plan.steps.moves import committed
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
 COMMANDS = Commands(status="[ -e running ] && exit 0 || exit 3", clean="rm -f state && echo >> c")
@@ -93,12 +91,6 @@ def crashes(lab, run, plan, at):
     return False
 
 
-def undo_of(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
-
-
 def test_it_ends_the_same_wherever_it_crashes(application):
     here, orders, app = application
     version = Version(engine=Engine.KAFKA_STREAMS, streams=facts(orders))
@@ -112,7 +104,7 @@ def test_it_ends_the_same_wherever_it_crashes(application):
         assert plan.appliable, plan.refusals
         run = here.enqueue(plan)
         crashed = crashes(here, run, plan, at)
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         if here.effects().identities([orders])[orders][1] == has:
             # Up to the raise nothing is lost: offsets, topics and state are as they were.
             assert not any("can't be undone" in reason for reason in undo.refusals)

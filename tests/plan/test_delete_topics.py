@@ -18,8 +18,6 @@ from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.steps import DeleteTopics, load_step
 from headgate.plan.steps.topics import topic_shapes
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
 CONFIGS = {"cleanup.policy": "compact,delete", "retention.ms": "-1", "segment.bytes": "1048576"}
@@ -43,12 +41,6 @@ def deletion(lab, names, **more):
     return plan, shapes
 
 
-def undo_of(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
-
-
 def without_ids(shapes):
     return {name: replace(shape, id="") for name, shape in shapes.items()}
 
@@ -65,7 +57,7 @@ def test_topics_go_and_come_back_alike_wherever_it_crashes(topics_lab):
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
         assert here.effects().shapes(names) == {}
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         assert undo.appliable, undo.refusals
         back = here.enqueue(undo, undo_of=run)
         crashed |= here.crash(back, undo, at, undo_of=run)
@@ -81,7 +73,7 @@ def test_what_a_crash_left_half_deleted_can_be_undone_instead(topics_lab):
         run = here.enqueue(plan)
         if not here.crash(run, plan, at):
             break
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         if undo.steps:
             here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert without_ids(here.effects().shapes(names)) == without_ids(before)
@@ -94,7 +86,7 @@ def test_an_undo_replaces_what_was_made_since(topics_lab):
     run = here.enqueue(plan)
     here.execute(run, plan)
     here.effects().create_topic(replace(before[names[0]], partitions=1, configs={}))
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert without_ids(here.effects().shapes(names)) == without_ids(before)
 

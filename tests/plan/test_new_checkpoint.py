@@ -23,8 +23,6 @@ from headgate.model.version import (
 from headgate.parse.spark.source_log import cut_entries
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "checkpoints"
 # It would not be started with the new id unless the checkpoint that was made is in place.
@@ -294,9 +292,7 @@ def starts_at(lab, place):
 
 
 def undo(lab, past, made):
-    records = step_records(lab.store.journal.entries(past))
-    journalled = {p: r.as_record() for p, r in records.items()}
-    back = build_undo(Past(run=past, plan=made, records=journalled), lab.effects())
+    back = lab.undo(past, made)
     assert back.refusals == ()
     lab.execute(lab.enqueue(back, undo_of=past), back, undo_of=past)
 

@@ -15,8 +15,6 @@ from headgate.model.rewind import StoreRows
 from headgate.model.version import Engine, Sink, Version
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
 WRITTEN = Path(__file__).parents[1] / "golden" / "checkpoints" / "files_to_files"
@@ -51,12 +49,6 @@ def plan_of(here, version=None, **options):
     given = {"batch": TO, "sink": "file", "sink-path": str(here.folder / "out")} | options
     asked = {name: value for name, value in given.items() if value is not None}
     return build_plan("from-old-state", "q", here.effects(), asked, version=version)
-
-
-def undo_of(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, here.effects())
 
 
 def log_of(here):
@@ -179,7 +171,7 @@ def test_a_sink_that_knows_the_query_gets_another_id(old, read):
     here.execute(run, plan)
     before = json.loads((WRITTEN / "checkpoint" / "metadata").read_text())["id"]
     assert read_checkpoint(str(here.folder / "ck")).query_id != before
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert read_checkpoint(str(here.folder / "ck")).query_id == before
 
@@ -205,7 +197,7 @@ def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
     run = here.enqueue(plan)
     with pytest.raises(RefusedError, match="damaged"):
         here.execute(run, plan)
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert tree_hash(here.folder / "ck") == before and not list(here.folder.glob(".ck.*"))
 
@@ -275,7 +267,7 @@ def test_a_crash_at_every_point(old, read, when):
         if when != "instead":
             assert_gone_back(here, run, before)
             write_on(here)
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         back = here.enqueue(undo, undo_of=run) if undo.steps else None
         if when == "undo":
             crashed = here.crash(back, undo, at, undo_of=run)

@@ -11,14 +11,10 @@ from headgate.model.version import Engine, Sink, Source, Version
 from headgate.plan.build import build_plan
 from headgate.plan.scenarios.outputs import local
 from headgate.plan.steps.moves import committed
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 
 def undo(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    made = build_undo(past, here.effects())
+    made = here.undo(run, plan)
     assert made.appliable, made.refusals
     here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
     return made

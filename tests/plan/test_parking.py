@@ -124,14 +124,8 @@ def plan_of(lab, *topics, kind=DeleteTopics):
     )
 
 
-def built_undo(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
-
-
 def undo_of(lab, run, plan):
-    undo = built_undo(lab, run, plan)
+    undo = lab.undo(run, plan)
     assert undo.appliable, undo.refusals
     return undo
 

@@ -18,9 +18,7 @@ from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.ports.control import Status, Told
 from headgate.plan.proof import prove_stopped, quiet_needed
 from headgate.plan.stopped import wait_until_stopped
-from headgate.plan.undo import Past, build_undo
 from headgate.store.journal import Event
-from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
 
 FENCED = replace(
@@ -143,9 +141,7 @@ def test_no_crash_leaves_a_fence_behind_for_good(lab):
         plan = build_plan("from-scratch", "q", made.effects())
         run = made.enqueue(plan)
         crashed = made.crash(run, plan, at)
-        records = step_records(made.store.journal.entries(run))
-        past = {n: r.as_record() for n, r in records.items()}
-        back = build_undo(Past(run=run, plan=plan, records=past), made.effects())
+        back = made.undo(run, plan)
         if back.steps:
             made.execute(made.enqueue(back, undo_of=run), back, run)
         assert not (made.folder / "fenced").exists(), at

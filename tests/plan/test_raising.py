@@ -9,8 +9,6 @@ from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.steps import ProvePartitions, RaisePartitions, load_step, raising
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
 
@@ -35,12 +33,6 @@ def counts(lab, names):
     return [lab.effects().identities(names)[name][1] for name in names]
 
 
-def undo_of(lab, run, plan):
-    records = step_records(lab.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, lab.effects())
-
-
 def test_all_have_so_many_wherever_it_crashes(raising_lab):
     here, names = raising_lab
     for at in itertools.count():
@@ -48,12 +40,12 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
         plan = planned(here, names, to=3 + at)
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
-        left = undo_of(here, run, plan).refusals
+        left = here.undo(run, plan).refusals
         raised = counts(here, names) != before
         assert any("can't be undone" in reason for reason in left) is raised
         here.execute(run, plan)
         assert counts(here, names) == [3 + at, 3 + at]
-        (why,) = [r for r in undo_of(here, run, plan).refusals if r.startswith("can't")]
+        (why,) = [r for r in here.undo(run, plan).refusals if r.startswith("can't")]
         assert f"keeps {3 + at} partitions" in why and all(name in why for name in names)
         if not crashed:
             break

@@ -3,189 +3,27 @@
 The file system is a folder behind pyarrow's own interface; tests/gateway/remote has real servers.
 """
 
-import itertools
 import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyarrow import fs
 
-from crashing import COMMANDS, Crash, CrashingEffects, Lab, Points
-from headgate.errors import RefusedError, StepError, UnreachableError
-from headgate.gateway import place_copy, remote_changes, remote_open, spark_rest
-from headgate.gateway.checkpoints import tree_hash
+from crashing import COMMANDS
+from headgate.gateway import spark_rest
 from headgate.model.registry import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.spark.source_log import READ_BEFORE
 from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
 from headgate.plan.ports.control import Status
-from headgate.plan.undo import Past, build_undo
-from headgate.store import open_store
 from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context, open_context
-from headgate.usecases.run_records import step_records
-from headgate.worker.run_journal import RunJournal
+from remote_lab import START, rewind_of, scratch_of
 
 CASES_OF_SPARK = Path(__file__).parents[1] / "cases" / "spark"
-START = (
-    "[ -e running ] && echo >> twice; touch running;"
-    ' d="$PWD/store/${HEADGATE_CHECKPOINT#s3a://}"; mkdir -p "$d/offsets" "$d/commits";'
-    ' [ -e "$d/metadata" ] || echo \'{"id":"new"}\' > "$d/metadata";'
-    ' echo v1 > "$d/offsets/9"; echo "$HEADGATE_CHECKPOINT" >> started'
-)
 # It takes the variable and does not use it.
 DEAF = START.replace("${HEADGATE_CHECKPOINT#s3a://}", "$(cat bucket)/ck")
-COPY, WRITE = remote_changes.RemoteChanges.copy, remote_changes.RemoteChanges.write
-
-
-class RemoteLab(Lab):
-    """A lab whose query has its checkpoint at `s3a://BUCKET/ck`; its registry is led."""
-
-    declared: str
-
-    @property
-    def now(self):
-        """Where the query's checkpoint is now."""
-        return self.led().pipeline("q").checkpoint
-
-    @property
-    def new(self):
-        return f"{self.declared}.2"
-
-    def folder_of(self, location):
-        return self.folder / "store" / location.removeprefix("s3a://")
-
-    @property
-    def old_hash(self):
-        return tree_hash(self.folder_of(self.declared))
-
-    def led(self):
-        return self.registry.led(self.store.places.all())
-
-    def started(self):
-        file = self.folder / "started"
-        return file.read_text().split() if file.exists() else []
-
-    def forget_start(self):
-        """Take back what the old query writes when it is started again."""
-        (self.folder_of(self.declared) / "offsets/9").unlink(missing_ok=True)
-
-    def effects(self, run="preview"):
-        self.notes = []
-
-        def lead(pipeline, declared, location):
-            self.store.places.lead(pipeline, declared=declared, location=location, run=run)
-
-        return CrashingEffects(
-            self.led(),
-            self.home,
-            run=run,
-            pause=lambda _seconds: None,
-            note=self.notes.append,
-            lead=lead,
-        )
-
-    def run(self, plan, undo_of=None):
-        run = self.enqueue(plan, undo_of)
-        self.execute(run, plan, undo_of)
-        return run
-
-    def refused(self, plan):
-        """Execute as a worker does: what a refusal finds is rolled back."""
-        run = self.enqueue(plan)
-        with pytest.raises(RefusedError) as raised:
-            self.execute(run, plan)
-        journal = RunJournal(self.store, run, plan, undo_of=None)
-        Executor(self.effects(run), journal).roll_back(plan.steps)
-        return str(raised.value)
-
-    def undo(self, run, plan):
-        records = step_records(self.store.journal.entries(run))
-        past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-        return build_undo(past, self.effects())
-
-
-def fill(checkpoint):
-    """Write a query without state that has read a file in each of two batches."""
-    for name in ("offsets", "commits", "sources/0"):
-        (checkpoint / name).mkdir(parents=True)
-    (checkpoint / "metadata").write_text('{"id":"old"}')
-    for batch in range(3):
-        head = f'v1\n{{"batchTimestampMs":{batch}}}\n{{"logOffset":{batch}}}'
-        (checkpoint / "offsets" / str(batch)).write_text(head)
-        (checkpoint / "commits" / str(batch)).write_text("v1\n{}")
-        taken = f'{{"path":"s3a://in/{batch}","timestamp":1,"batchId":{batch}}}'
-        (checkpoint / "sources/0" / str(batch)).write_text(f"v1\n{taken}")
-
-
-@pytest.fixture
-def remote(tmp_path, quick, monkeypatch):
-    """Makes labs, each with a bucket of its own."""
-    numbers = itertools.count()
-    store = open_store(f"sqlite:///{tmp_path / 'headgate.db'}")
-
-    def opened(found, _settings):
-        folder = tmp_path / found.host.removeprefix("b") / "store"
-        below = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        return below, f"{found.host}/{found.path}"
-
-    monkeypatch.setitem(remote_open._OPEN, "s3", opened)
-
-    def make(start=START):
-        number = next(numbers)
-        folder, bucket = tmp_path / str(number), f"b{number}"
-        fill(folder / "store" / bucket / "ck")
-        (folder / "running").touch()
-        (folder / "bucket").write_text(bucket)
-        pipeline = Pipeline(
-            name="q",
-            engine=Engine.SPARK,
-            checkpoint=f"s3a://{bucket}/ck",
-            commands=replace(COMMANDS, start=start),
-        )
-        registry = Registry(path=str(folder / "headgate.toml"), pipelines=(pipeline,))
-        made = RemoteLab(folder, registry, store)
-        made.declared = pipeline.checkpoint
-        return made
-
-    yield make
-    store.close()
-
-
-def scratch_of(lab):
-    plan = build_plan("from-scratch", "q", lab.effects())
-    assert plan.appliable, plan.refusals
-    return plan
-
-
-def rewind_of(lab):
-    plan = build_plan("from-old-state", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
-    assert plan.appliable, plan.refusals
-    return plan
-
-
-def assert_scratched(lab):
-    assert (lab.folder_of(lab.new) / "metadata").read_text() == '{"id":"new"}\n'
-
-
-def assert_rewound(lab):
-    """The copy is what the same cut by hand is, and the query wrote its next batch to it."""
-    new, old = lab.folder_of(lab.new), lab.folder_of(lab.declared)
-    found = {p.relative_to(new).as_posix() for p in new.rglob("*") if p.is_file()}
-    logs = ("offsets", "commits", "sources/0")
-    kept = {"metadata", *(f"{log}/{batch}" for log in logs for batch in range(2))}
-    assert found == {*kept, "offsets/9"}
-    assert all((new / name).read_bytes() == (old / name).read_bytes() for name in kept)
-
-
-CASES = pytest.mark.parametrize(
-    ("planned", "check"),
-    [(scratch_of, assert_scratched), (rewind_of, assert_rewound)],
-    ids=["scratch", "old-state"],
-)
 
 
 def test_the_query_begins_anew_at_a_new_place_and_goes_back(remote):
@@ -196,7 +34,7 @@ def test_the_query_begins_anew_at_a_new_place_and_goes_back(remote):
     assert plan.resources == (f"checkpoint:{lab.declared}", f"checkpoint:{lab.new}")
     run = lab.run(plan)
     assert lab.now == lab.new and lab.old_hash == old
-    assert_scratched(lab)
+    assert (lab.folder_of(lab.new) / "metadata").read_text() == '{"id":"new"}\n'
     undo = lab.undo(run, plan)
     assert undo.appliable, undo.refusals
     lab.run(undo, undo_of=run)
@@ -213,104 +51,6 @@ def test_the_plan_of_a_copy_says_what_it_costs(remote):
     copy = plan.steps[1]
     assert copy.describe().endswith(" B in 10 files")
     assert any("a schedule, an orchestrator, a person" in risk for risk in plan.risks)
-
-
-class Crashing(remote_changes.RemoteChanges):
-    """The file system, where the process may be killed before or after each file."""
-
-    points = Points()
-
-    def copy(self, source, target, size):
-        self.points.wrap(super().copy)(source, target, size)
-
-    def write(self, path, data):
-        self.points.wrap(super().write)(path, data)
-
-    def remove(self, path):
-        self.points.wrap(super().remove)(path)
-
-
-@pytest.fixture
-def killed(monkeypatch):
-    """Counts each file that is written as a point, too; one at a time, to have an order."""
-    monkeypatch.setattr(remote_changes, "RemoteChanges", Crashing)
-    monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
-
-    def crash(lab, run, plan, at, undo_of=None):
-        points = Crashing.points = Points(at)
-        try:
-            lab.execute(run, plan, undo_of, points=points)
-        except Crash:
-            return True
-        finally:
-            Crashing.points = Points()
-        return False
-
-    return crash
-
-
-@pytest.mark.slow
-@CASES
-def test_a_crash_at_every_point(remote, killed, planned, check):
-    for at in itertools.count():
-        lab = remote()
-        old = lab.old_hash
-        plan = planned(lab)
-        run = lab.enqueue(plan)
-        crashed = killed(lab, run, plan, at)
-        lab.execute(run, plan)
-        check(lab)
-        assert lab.now == lab.new and lab.old_hash == old
-        assert (lab.folder / "running").exists() and not (lab.folder / "twice").exists()
-        if not crashed:
-            break
-    assert at > 12
-
-
-@pytest.mark.slow
-@CASES
-def test_a_crash_at_every_point_of_the_undo(remote, killed, planned, check):
-    for at in itertools.count():
-        lab = remote()
-        old = lab.old_hash
-        plan = planned(lab)
-        run = lab.run(plan)
-        undo = lab.undo(run, plan)
-        back = lab.enqueue(undo, undo_of=run)
-        crashed = killed(lab, back, undo, at, undo_of=run)
-        lab.execute(back, undo, undo_of=run)
-        assert lab.now == lab.declared and lab.started() == [lab.new, lab.declared]
-        check(lab)
-        lab.forget_start()
-        assert lab.old_hash == old and not (lab.folder / "twice").exists()
-        if not crashed:
-            break
-    assert at > 10
-
-
-@pytest.mark.slow
-@CASES
-def test_what_a_crash_left_can_be_undone_instead(remote, killed, planned, check):
-    for at in itertools.count():
-        lab = remote()
-        old = lab.old_hash
-        plan = planned(lab)
-        run = lab.enqueue(plan)
-        crashed = killed(lab, run, plan, at)
-        undo = lab.undo(run, plan)
-        if undo.steps:
-            assert undo.appliable, undo.refusals
-            lab.run(undo, undo_of=run)
-        assert lab.now == lab.declared
-        lab.forget_start()
-        assert lab.old_hash == old
-        assert (lab.folder / "running").exists() and not (lab.folder / "twice").exists()
-        # What no query has used goes; what one has written to stays.
-        left = any(p.is_file() for p in lab.folder_of(lab.new).rglob("*"))
-        assert left == (lab.new in lab.started())
-        if not crashed:
-            break
-    assert at > 12
 
 
 def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
@@ -425,70 +165,6 @@ def test_an_old_place_that_was_changed_since_can_not_be_gone_back_to(remote):
     (lab.folder_of(lab.declared) / "offsets/5").write_text("v1")
     (refusal,) = lab.undo(run, plan).refusals
     assert "s3a://b0/ck was changed since the run" in refusal
-
-
-def test_a_write_that_is_not_allowed_costs_a_sentence_and_nothing_else(remote, monkeypatch):
-    lab = remote()
-    old = lab.old_hash
-
-    def forbidden(self, path, data):
-        raise PermissionError("the store refuses access")
-
-    monkeypatch.setattr(remote_changes.RemoteChanges, "write", forbidden)
-    said = lab.refused(rewind_of(lab))
-    assert said == "s3a://b0/ck.2 may not be written: the store refuses access"
-    lab.forget_start()
-    assert lab.old_hash == old and lab.now == lab.declared
-    assert not [p for p in lab.folder_of(lab.new).rglob("*") if p.is_file()]
-    assert (lab.folder / "running").exists()
-
-
-def test_an_object_that_changes_while_it_is_copied_is_seen(remote, monkeypatch):
-    lab = remote()
-    plan = rewind_of(lab)
-
-    def slow(self, source, target, size):
-        COPY(self, source, target, size)
-        (lab.folder_of(lab.declared) / "sources/0/5").write_text("v1")
-
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", slow)
-    assert "changed while it was copied: something writes" in lab.refused(plan)
-    assert lab.now == lab.declared
-
-
-def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote, monkeypatch):
-    lab = remote()
-    effects = lab.effects("run")
-    expected = effects.listing_hash(lab.declared)
-    copied = []
-
-    def failing(self, source, target, size):
-        if len(copied) == 2:
-            raise OSError("the line is dead")
-        copied.append(target)
-        COPY(self, source, target, size)
-
-    monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", failing)
-    with pytest.raises(UnreachableError, match="the line is dead"):
-        effects.copy_place(lab.declared, lab.new, expected=expected)
-    assert effects.place_flaw(lab.new) == f"{lab.new} has no manifest: its copy did not end"
-    before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", COPY)
-    effects.copy_place(lab.declared, lab.new, expected=expected)
-    assert len(before) == 2 and all(p.stat().st_mtime_ns == at for p, at in before.items())
-    assert effects.place_flaw(lab.new) is None
-    assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
-    (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata is not what was to be written" in effects.place_flaw(lab.new)
-
-
-def test_only_a_numbered_neighbour_is_written_or_removed(remote):
-    lab = remote()
-    effects = lab.effects("run")
-    for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
-        with pytest.raises(StepError, match="is no place that a run makes"):
-            effects.drop_place(place, None)
 
 
 def test_who_writes_another_checkpoint_into_the_file_has_the_last_word():

@@ -11,8 +11,6 @@ from headgate.model.version import Engine, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.ports.checkpoints import Proof
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
 
@@ -47,12 +45,6 @@ def repair_of(here, **options):
     return build_plan("repair", "q", here.effects(), options)
 
 
-def undo_of(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, here.effects())
-
-
 def test_the_plan_says_what_is_wrong_and_what_goes(broken):
     plan = repair_of(broken())
     assert plan.appliable, plan.refusals
@@ -80,7 +72,7 @@ def test_a_repair_survives_a_crash_at_every_point_and_is_undone(broken):
         assert tree_hash(here.folder / "ck") == here.sound
         assert tree_hash(here.folder / f".ck.broken-{run}") == old
         assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == old
         assert not list(here.folder.glob(".ck.broken-*"))
@@ -99,7 +91,7 @@ def test_what_a_crash_left_of_a_repair_can_be_undone_instead(broken):
         run = here.enqueue(plan)
         if not here.crash(run, plan, at):
             break
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == old
         assert [p.name for p in here.folder.glob(".ck.[br]*")] == []

@@ -12,16 +12,12 @@ from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine, Source, Version
 from headgate.plan.build import build_plan
 from headgate.plan.steps.moves import committed
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 STATUS = "[ -e running ] && exit 0 || exit 3"
 
 
 def undo(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    made = build_undo(past, here.effects())
+    made = here.undo(run, plan)
     assert made.appliable, made.refusals
     here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
     return made

@@ -10,10 +10,8 @@ import pytest
 
 from headgate.model.registry import Commands
 from headgate.plan.build import build_plan
-from headgate.plan.undo import Past, build_undo
 from headgate.store.runs import RunState
 from headgate.usecases.list_runs import run_detail
-from headgate.usecases.run_records import step_records
 from headgate.worker import runner as runner_module
 from headgate.worker.runner import Runner
 
@@ -79,9 +77,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     # The third was refused before it began.
     assert "Step 1 may be done in part" in said and "Step 3" not in said
     assert f"Go back with `headgate undo {run}`." in said
-    records = step_records(here.store.journal.entries(run))
-    past = {n: r.as_record() for n, r in records.items()}
-    undo = build_undo(Past(run=run, plan=plan, records=past), here.effects())
+    undo = here.undo(run, plan)
     assert [s.describe() for s in undo.steps] == [
         "ask you to start q (no command is registered for it), and see that it runs"
     ]

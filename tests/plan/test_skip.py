@@ -9,8 +9,6 @@ from headgate.model.version import Engine
 from headgate.plan.build import build_plan
 from headgate.plan.steps.moves import committed
 from headgate.plan.steps.parked import parking_name
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
 
 pytestmark = pytest.mark.kafka
 
@@ -84,9 +82,7 @@ def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consum
     ]
     assert dict(parked[0].headers())["headgate.parked.from"] == f"{orders} 1 3".encode()
 
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    undo = build_undo(past, here.effects())
+    undo = here.undo(run, plan)
     assert undo.appliable, undo.refusals
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.effects(), group) == before

@@ -20,10 +20,8 @@ from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.ports.control import Status, Told
 from headgate.plan.ports.kafka import TopicShape
 from headgate.plan.steps import finish_batch
-from headgate.plan.undo import Past, build_undo
 from headgate.store.runs import RunState
 from headgate.usecases.list_runs import run_detail
-from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
 
 HEAD = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1}\n'
@@ -92,12 +90,6 @@ def plan_of(here, records="t:0:12", **options):
     return build_plan("skip", "q", here.effects(), asked)
 
 
-def undo_of(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, here.effects())
-
-
 def done(here):
     """What was done, by batch, begin and end of partition 0."""
     return (here.folder / "done").read_text().splitlines()
@@ -118,7 +110,7 @@ def test_what_is_in_front_is_done_first_and_the_rest_begins_behind(stuck):
     assert not (log / "6").exists() and (here.folder / "running").exists()
     assert tree_hash(here.folder / f".ck.before-{run}") == before
 
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     assert undo.appliable, undo.refusals
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert tree_hash(here.folder / "ck") == before
@@ -258,7 +250,7 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
         here.store.runs.finish(run, RunState.DONE)
         (said,) = run_detail(here.store, run).stands
         assert said.startswith("q went on to batch 6, up to 20 of t[0], and did not fail on the")
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == before
         if not crashed:
@@ -317,7 +309,7 @@ def test_a_crash_anywhere_is_gone_on_from(stuck):
         assert done(here) == ["5 10 12"]
         assert (here.folder / "ck" / "offsets" / "5").read_text() == entry(13, 5)
         assert not (here.folder / "twice").exists()
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == before
     assert at > 40

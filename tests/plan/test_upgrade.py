@@ -16,10 +16,8 @@ from headgate.model.version import Engine
 from headgate.plan.build import build_plan, moved
 from headgate.plan.execute import Executor
 from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.undo import Past, build_undo
 from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
 from watched_run import tell_run
 
@@ -69,12 +67,6 @@ def query(lab):
 def upgrade_of(here, **options):
     given = {"after": str(here.case / "after"), "before": str(here.case / "before"), **options}
     return build_plan("offline-upgrade", "q", here.effects(), given)
-
-
-def undo_of(here, run, plan):
-    records = step_records(here.store.journal.entries(run))
-    past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-    return build_undo(past, here.effects())
 
 
 def assert_back(here, old):
@@ -168,7 +160,7 @@ def test_an_upgrade_survives_a_crash_at_every_point_and_goes_back(query):
         assert (here.folder / "ck" / "commits" / "1").exists()
         assert tree_hash(here.folder / f".ck.before-{run}") == old
         assert (here.folder / "running").exists() and not (here.folder / "twice").exists()
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert_back(here, old)
         if not crashed:
@@ -185,7 +177,7 @@ def test_what_a_crash_left_of_an_upgrade_can_be_undone_instead(query):
         run = here.enqueue(plan)
         if not here.crash(run, plan, at):
             break
-        undo = undo_of(here, run, plan)
+        undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert_back(here, old)
     assert at > 20
@@ -293,7 +285,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
         here.execute(run, plan)
     assert "it lacks the project v" in str(error.value)
     assert f"`headgate undo {run}` takes it back" in str(error.value)
-    undo = undo_of(here, run, plan)
+    undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert_back(here, old)
 

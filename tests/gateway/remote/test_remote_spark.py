@@ -14,9 +14,7 @@ from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.plan.build import build_plan
 from headgate.plan.execute import Executor
-from headgate.plan.undo import Past, build_undo
 from headgate.store import open_store
-from headgate.usecases.run_records import step_records
 from headgate.worker.run_journal import RunJournal
 
 pytestmark = [pytest.mark.spark]
@@ -112,9 +110,7 @@ class HdfsLab(Lab):
         return run, plan
 
     def take_back(self, run, plan):
-        records = step_records(self.store.journal.entries(run))
-        past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-        undo = build_undo(past, self.effects())
+        undo = self.undo(run, plan)
         assert undo.appliable, undo.refusals
         self.carry_out(self.enqueue(undo, run), undo, run)
 

@@ -1,0 +1,74 @@
+"""A copy on a remote file system: what disturbs it is seen, and the old checkpoint is kept."""
+
+import pytest
+
+from headgate.errors import StepError, UnreachableError
+from headgate.gateway import place_copy, remote_changes
+from headgate.gateway.checkpoints import tree_hash
+from remote_lab import rewind_of
+
+COPY = remote_changes.RemoteChanges.copy
+
+
+def test_a_write_that_is_not_allowed_costs_a_sentence_and_nothing_else(remote, monkeypatch):
+    lab = remote()
+    old = lab.old_hash
+
+    def forbidden(self, path, data):
+        raise PermissionError("the store refuses access")
+
+    monkeypatch.setattr(remote_changes.RemoteChanges, "write", forbidden)
+    said = lab.refused(rewind_of(lab))
+    assert said == "s3a://b0/ck.2 may not be written: the store refuses access"
+    lab.forget_start()
+    assert lab.old_hash == old and lab.now == lab.declared
+    assert not [p for p in lab.folder_of(lab.new).rglob("*") if p.is_file()]
+    assert (lab.folder / "running").exists()
+
+
+def test_an_object_that_changes_while_it_is_copied_is_seen(remote, monkeypatch):
+    lab = remote()
+    plan = rewind_of(lab)
+
+    def slow(self, source, target, size):
+        COPY(self, source, target, size)
+        (lab.folder_of(lab.declared) / "sources/0/5").write_text("v1")
+
+    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", slow)
+    assert "changed while it was copied: something writes" in lab.refused(plan)
+    assert lab.now == lab.declared
+
+
+def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote, monkeypatch):
+    lab = remote()
+    effects = lab.effects("run")
+    expected = effects.listing_hash(lab.declared)
+    copied = []
+
+    def failing(self, source, target, size):
+        if len(copied) == 2:
+            raise OSError("the line is dead")
+        copied.append(target)
+        COPY(self, source, target, size)
+
+    monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
+    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", failing)
+    with pytest.raises(UnreachableError, match="the line is dead"):
+        effects.copy_place(lab.declared, lab.new, expected=expected)
+    assert effects.place_flaw(lab.new) == f"{lab.new} has no manifest: its copy did not end"
+    before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
+    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", COPY)
+    effects.copy_place(lab.declared, lab.new, expected=expected)
+    assert len(before) == 2 and all(p.stat().st_mtime_ns == at for p, at in before.items())
+    assert effects.place_flaw(lab.new) is None
+    assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
+    (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
+    assert "metadata is not what was to be written" in effects.place_flaw(lab.new)
+
+
+def test_only_a_numbered_neighbour_is_written_or_removed(remote):
+    lab = remote()
+    effects = lab.effects("run")
+    for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
+        with pytest.raises(StepError, match="is no place that a run makes"):
+            effects.drop_place(place, None)

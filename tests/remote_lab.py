@@ -1,0 +1,131 @@
+"""A query whose checkpoint is on a remote file system, and a run that leads it to a new place.
+
+The file system is a folder behind pyarrow's own interface; tests/gateway/remote has real servers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crashing import COMMANDS, CrashingEffects, Lab
+from headgate.errors import RefusedError
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.registry import Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.plan.build import build_plan
+from headgate.plan.execute import Executor
+from headgate.worker.run_journal import RunJournal
+
+START = (
+    "[ -e running ] && echo >> twice; touch running;"
+    ' d="$PWD/store/${HEADGATE_CHECKPOINT#s3a://}"; mkdir -p "$d/offsets" "$d/commits";'
+    ' [ -e "$d/metadata" ] || echo \'{"id":"new"}\' > "$d/metadata";'
+    ' echo v1 > "$d/offsets/9"; echo "$HEADGATE_CHECKPOINT" >> started'
+)
+
+
+class RemoteLab(Lab):
+    """A lab whose query has its checkpoint at `s3a://BUCKET/ck`; its registry is led."""
+
+    declared: str
+
+    @property
+    def now(self):
+        """Where the query's checkpoint is now."""
+        return self.led().pipeline("q").checkpoint
+
+    @property
+    def new(self):
+        return f"{self.declared}.2"
+
+    def folder_of(self, location):
+        return self.folder / "store" / location.removeprefix("s3a://")
+
+    @property
+    def old_hash(self):
+        return tree_hash(self.folder_of(self.declared))
+
+    def led(self):
+        return self.registry.led(self.store.places.all())
+
+    def started(self):
+        file = self.folder / "started"
+        return file.read_text().split() if file.exists() else []
+
+    def forget_start(self):
+        """Take back what the old query writes when it is started again."""
+        (self.folder_of(self.declared) / "offsets/9").unlink(missing_ok=True)
+
+    def effects(self, run="preview"):
+        self.notes = []
+
+        def lead(pipeline, declared, location):
+            self.store.places.lead(pipeline, declared=declared, location=location, run=run)
+
+        return CrashingEffects(
+            self.led(),
+            self.home,
+            run=run,
+            pause=lambda _seconds: None,
+            note=self.notes.append,
+            lead=lead,
+        )
+
+    def run(self, plan, undo_of=None):
+        run = self.enqueue(plan, undo_of)
+        self.execute(run, plan, undo_of)
+        return run
+
+    def refused(self, plan):
+        """Execute as a worker does: what a refusal finds is rolled back."""
+        run = self.enqueue(plan)
+        with pytest.raises(RefusedError) as raised:
+            self.execute(run, plan)
+        journal = RunJournal(self.store, run, plan, undo_of=None)
+        Executor(self.effects(run), journal).roll_back(plan.steps)
+        return str(raised.value)
+
+
+def fill(checkpoint):
+    """Write a query without state that has read a file in each of two batches."""
+    for name in ("offsets", "commits", "sources/0"):
+        (checkpoint / name).mkdir(parents=True)
+    (checkpoint / "metadata").write_text('{"id":"old"}')
+    for batch in range(3):
+        head = f'v1\n{{"batchTimestampMs":{batch}}}\n{{"logOffset":{batch}}}'
+        (checkpoint / "offsets" / str(batch)).write_text(head)
+        (checkpoint / "commits" / str(batch)).write_text("v1\n{}")
+        taken = f'{{"path":"s3a://in/{batch}","timestamp":1,"batchId":{batch}}}'
+        (checkpoint / "sources/0" / str(batch)).write_text(f"v1\n{taken}")
+
+
+def remote_lab(folder, number, store, start=START):
+    """Return the lab of that number, with a bucket of its own."""
+    place, bucket = folder / str(number), f"b{number}"
+    fill(place / "store" / bucket / "ck")
+    (place / "running").touch()
+    (place / "bucket").write_text(bucket)
+    pipeline = Pipeline(
+        name="q",
+        engine=Engine.SPARK,
+        checkpoint=f"s3a://{bucket}/ck",
+        commands=replace(COMMANDS, start=start),
+    )
+    registry = Registry(path=str(place / "headgate.toml"), pipelines=(pipeline,))
+    lab = RemoteLab(place, registry, store)
+    lab.declared = pipeline.checkpoint
+    return lab
+
+
+def scratch_of(lab):
+    plan = build_plan("from-scratch", "q", lab.effects())
+    assert plan.appliable, plan.refusals
+    return plan
+
+
+def rewind_of(lab):
+    plan = build_plan("from-old-state", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
+    assert plan.appliable, plan.refusals
+    return plan
