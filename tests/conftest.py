@@ -140,13 +140,13 @@ def kafka_admin(broker: str) -> Any:
     return AdminClient({"bootstrap.servers": broker})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def unique() -> Callable[[str], str]:
     """Make names of topics and groups that no other test uses."""
     return lambda word="t": f"{word}-{uuid.uuid4().hex[:8]}"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
     """Create a topic with a unique name: `topic("orders", partitions=2, config={...})`."""
     from confluent_kafka.admin import NewTopic
@@ -167,8 +167,8 @@ def topic(kafka_admin: Any, unique: Callable[[str], str]) -> Callable[..., str]:
     return create
 
 
-@pytest.fixture
-def produce(broker: str) -> Callable[..., None]:
+@pytest.fixture(scope="session")
+def produce(broker: str) -> Iterator[Callable[..., None]]:
     """Write records and wait for the broker: `produce(topic, [value, (key, value)], partition=0)`.
 
     A value or key is text, bytes or None.
@@ -184,10 +184,12 @@ def produce(broker: str) -> Callable[..., None]:
             producer.poll(0)
         assert producer.flush(20) == 0
 
-    return write
+    yield write
+    # It would look for its broker to the end, and complain.
+    producer.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any]]:
     """Read `count` records of a topic from its beginning, or fewer after `seconds`."""
     from confluent_kafka import Consumer

@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from integration.driven import Driven
+
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-QUERY = Path(__file__).parent / "rows_to_files.py"
-# A killed process that nobody has reaped yet runs no more: its state is Z.
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
+
+
+class Rows(Driven):
+    """Writes a topic's records as JSON files."""
+
+    def __init__(self, spark, folder, broker, topic):
+        super().__init__(folder)
+        self.spark, self.broker, self.topic = spark, broker, topic
+        self.out, self.query = folder / "out", None
+
+    def begin(self):
+        records = (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.broker)
+            .option("subscribe", self.topic)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        rows = records.selectExpr("partition", "offset", "CAST(value AS STRING) AS value")
+        writer = rows.writeStream.format("json").option("path", str(self.out))
+        writer = writer.option("checkpointLocation", str(self.folder / "checkpoint"))
+        self.query = writer.trigger(processingTime="500 milliseconds").start()
+        return self.query
 
 
 @pytest.fixture
-def rows(team, topic, produce, broker):
+def rows(spark, team, topic, produce, broker):
     """A pipeline that runs, has written twenty records to files, and is known by its progress."""
-    orders, out = topic("orders", partitions=2), team.folder / "out"
+    orders = topic("orders", partitions=2)
     produce(orders, [f"city-{n}" for n in range(20)])
-    program = f"{sys.executable} {QUERY} {broker} {orders} {team.folder / 'checkpoint'} {out}"
-    start = f"nohup {program} progress.json > query.log 2>&1 & echo $! > query.pid"
-    commands = {
-        "start": start,
-        "stop": f"kill $(cat query.pid); while {RUNS}; do sleep 0.1; done",
-        "status": f"{RUNS} && exit 0 || exit 3",
-    }
-    team.register(
-        '[[pipeline]]\nname = "rows"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
-        "[pipeline.commands]\n",
-        *(f"{word} = {json.dumps(text)}" for word, text in commands.items()),
-    )
-    subprocess.run(start, shell=True, cwd=team.folder, check=True)
-    wait_for(lambda: len(read(out)) == 20 and (team.folder / "progress.json").exists(), team)
-    team.run("capture", "progress.json", "--pipeline", "rows")
-    yield orders, out
-    subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=False)
+    with Rows(spark, team.folder, broker, orders) as made:
+        team.register(made.table("rows"))
+        made.shell("start")
+        wait_for(lambda: len(read(made.out)) == 20 and made.query.lastProgress, made)
+        (team.folder / "progress.json").write_text(made.query.lastProgress.json)
+        team.run("capture", "progress.json", "--pipeline", "rows")
+        yield made
+        made.shell("stop")
 
 
 def read(out: Path) -> list[tuple[int, int, str]]:
@@ -59,15 +70,15 @@ def truth(consume, topic: str, count: int) -> list[tuple[int, int, str]]:
     return sorted((m.partition(), m.offset(), m.value().decode()) for m in consume(topic, count))
 
 
-def wait_for(condition, team, seconds=240):
+def wait_for(condition, rows, seconds=240):
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, (team.folder / "query.log").read_text()[-3000:]
-        time.sleep(0.3)
+        assert time.monotonic() < deadline, rows.why
+        time.sleep(0.1)
 
 
 def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consume):
-    orders, out = rows
+    orders, out = rows.topic, rows.out
     file, plan = team.plan("rows", "--outputs=empty")
     assert plan["appliable"], plan["refusals"]
     assert [s["action"] for s in plan["steps"]] == [
@@ -79,7 +90,7 @@ def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consu
     ]
     produce(orders, [f"late-{n}" for n in range(5)])
     done = team.run("apply", str(file))
-    wait_for(lambda: len(read(out)) >= 25, team)
+    wait_for(lambda: len(read(out)) >= 25, rows)
     assert read(out) == truth(consume, orders, 25)
     aside = team.folder / f".out.aside-{done['run']}"
     kept = {path.name: path.read_bytes() for path in aside.glob("*.json")}
@@ -90,6 +101,6 @@ def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consu
     assert not aside.exists() and len(since) == 1
     assert read(since[0]) == truth(consume, orders, 25)
     # The old query goes on behind the files that it had written.
-    wait_for(lambda: len(read(out)) >= 25, team)
+    wait_for(lambda: len(read(out)) >= 25, rows)
     assert read(out) == truth(consume, orders, 25)
     assert {name: (out / name).read_bytes() for name in kept} == kept

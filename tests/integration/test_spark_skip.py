@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections import defaultdict
 
 import pytest
 
 from headgate.gateway.checkpoints import read_checkpoint, tree_hash
-from integration.poisoned import COMMANDS, POISON, Poisoned
+from integration.poisoned import POISON, Poisoned
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -27,19 +26,19 @@ def poisoned(spark, team, topic, produce, broker):
         orders = topic("orders", partitions=2)
         out = topic("counts") if kind == "stateful" else str(team.folder / "out")
         query = Poisoned(spark, team.folder, kind, broker, orders, out)
-        team.register(query.table())
+        team.register(query.table("poisoned"))
         made.append(query.__enter__())
         sent = {0: ["a", "b", "c"], 1: ["a", "x"]}
         for part, values in sent.items():
             produce(orders, values, partition=part)
-        shell(team, "start")
+        query.shell("start")
         wait_for(lambda: committed(query) == 0, query)
-        shell(team, "stop")
+        query.shell("stop")
         more = {0: ["b", "a", POISON, "c", "d", "a"], 1: ["y", "x", "a"]}
         for part, values in more.items():
             produce(orders, values, partition=part)
             sent[part] = sent[part] + values
-        shell(team, "start")
+        query.shell("start")
         wait_for(lambda: "can not be read" in query.why, query)
         return query, sent
 
@@ -47,10 +46,6 @@ def poisoned(spark, team, topic, produce, broker):
     for query in made:
         query.__exit__()
     spark.conf.unset(PROVIDER)
-
-
-def shell(team, word):
-    subprocess.run(COMMANDS[word], shell=True, cwd=team.folder, check=True)
 
 
 def wait_for(condition, query, seconds=240):
@@ -116,7 +111,7 @@ def test_a_record_is_left_out_and_the_state_is_that_of_all_others(team, poisoned
     produce(query.topic, ["c", "a", "z"], partition=0)
     sent[0] += ["c", "a", "z"]
     wait_for(lambda: read_so_far(query, sent), query)
-    shell(team, "stop")
+    query.shell("stop")
     last = committed(query)
     assert state_of(spark, query.checkpoint, last) == counted_directly(sent, without=(0, 5))
     # What was done before the record is in a batch of its own, with nothing behind it.
@@ -141,14 +136,14 @@ def test_files_have_every_record_but_the_skipped_one_and_after_the_undo_all(
     produce(query.topic, ["c", "a"], partition=0)
     sent[0] += ["c", "a"]
     wait_for(lambda: read_so_far(query, sent), query)
-    shell(team, "stop")
+    query.shell("stop")
     assert rows_of(spark, query.out) == sent_rows(sent, without=(0, 5))
 
     team.run("undo", run["run"])
     assert tree_hash(query.checkpoint) == before
     # A version that can read the record does the batch whole: the sink must not drop it.
     query.fixed = True
-    shell(team, "start")
+    query.shell("start")
     wait_for(lambda: read_so_far(query, sent), query)
-    shell(team, "stop")
+    query.shell("stop")
     assert rows_of(spark, query.out) == sent_rows(sent)
