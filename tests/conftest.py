@@ -189,7 +189,7 @@ def produce(broker: str) -> Iterator[Callable[..., None]]:
     producer.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def consume(broker: str, unique: Callable[[str], str]) -> Callable[..., list[Any]]:
     """Read `count` records of a topic from its beginning, or fewer after `seconds`."""
     from confluent_kafka import Consumer
