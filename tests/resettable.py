@@ -44,7 +44,7 @@ def argv(path: str, kind: str, broker: str, **settings: object) -> list[str]:
 
 def commands(words: list[str], state: Path) -> dict[str, str]:
     """Return the registered commands of an application, run in the registry's folder."""
-    runs = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat app.pid)/status"
+    runs = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat app.pid)/status"
     return {
         "start": f"nohup {shlex.join(words)} > app.log 2>&1 & echo $! > app.pid",
         "stop": "[ -e app.pid ] || exit 0; kill $(cat app.pid) 2>/dev/null;"

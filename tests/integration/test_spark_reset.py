@@ -13,7 +13,7 @@ from headgate.gateway.checkpoints import read_checkpoint, tree_hash
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 QUERY = Path(__file__).parent / "query.py"
 # A killed process that nobody has reaped yet runs no more: its state is Z.
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat query.pid)/status"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from headgate.store.slots import Slot
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).parent / "member.py"
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat member.pid)/status"
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat member.pid)/status"
 
 
 def commands(broker, group, topic):

@@ -22,7 +22,7 @@ from scenes.records import Part, Writer, make_topic, read_all, write_history
 
 STAND_IN = Path(__file__).parent / "stand_in.py"
 # A killed process that nobody has reaped yet runs no more: its state is Z.
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat pipeline.pid)/status"
+RUNS = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat pipeline.pid)/status"
 STATUS = f"[ -e pipeline.pid ] && {RUNS} && exit 0 || exit 3"
 STOP = (
     "[ -e pipeline.pid ] || exit 0; kill $(cat pipeline.pid) 2>/dev/null;"
