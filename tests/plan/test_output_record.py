@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
+from headgate.plan.plan import Plan
 from headgate.plan.steps.output_record import RecordOutput, Written, spans, written_since
 
 
-@pytest.mark.kafka
-def test_what_is_not_older_than_the_first_of_the_later_batches(lab, broker, topic, unique):
-    here, out = lab(), topic("out", partitions=3)
-    here.registry = replace(here.registry, bootstrap_servers=broker)
-    producer = Producer({"bootstrap.servers": broker})
+@pytest.fixture
+def out(topic, broker):
+    """A topic of three partitions, the last one empty, with records at known times."""
+    name, producer = topic("out", partitions=3), Producer({"bootstrap.servers": broker})
     for part, times in {0: (1000, 2000, 3000), 1: (1000, 1999)}.items():
         for at in times:
-            producer.produce(out, value="v", partition=part, timestamp=at)
+            producer.produce(name, value="v", partition=part, timestamp=at)
     assert producer.flush(30) == 0
+    return name
+
+
+@pytest.mark.kafka
+def test_what_is_not_older_than_the_first_of_the_later_batches(lab, broker, out, unique):
+    here = lab()
+    here.registry = replace(here.registry, bootstrap_servers=broker)
     world = here.effects()
     found = written_since(world, out, 2000)
     assert found == (Written(partition=0, begin=1, end=3),)
@@ -27,6 +37,23 @@ def test_what_is_not_older_than_the_first_of_the_later_batches(lab, broker, topi
     assert f"2 record(s), {out}:0:1-2" in step.describe()
     # More may be written until the stop: that is no other plan.
     assert step.intent() == replace(step, written=()).intent()
+
+
+@pytest.mark.kafka
+def test_a_crash_at_every_point_leaves_one_record(lab, broker, out):
+    plan = Plan(scenario="x", pipeline="q", steps=(RecordOutput(topic=out, batch=1, since=2000),))
+    for at in itertools.count():
+        here = lab()
+        here.registry = replace(here.registry, bootstrap_servers=broker)
+        run = here.enqueue(plan)
+        crashed = here.crash(run, plan, at)
+        here.execute(run, plan)
+        record = json.loads((Path(here.effects(run).snapshot_place()) / "output.json").read_text())
+        assert record["written"] == [{"partition": 0, "begin": 1, "end": 3}]
+        assert here.undo(run, plan).steps == ()
+        if not crashed:
+            break
+    assert at > 2
 
 
 def test_of_many_partitions_the_first_are_named():
