@@ -71,8 +71,9 @@ def own_numbers(facts: StreamsApplication, now: Mapping[str, int]) -> dict[str, 
     found = {}
     for one in facts.repartitions:
         has, gives = now.get(one.topic), _given(one, read, now)
-        alone = all(read.get(part) == {one.topic} for part in one.reads_into)
-        if one.kind is InternalKind.REPARTITION and alone and has and gives and has != gives:
+        beside = [read.get(part) != {one.topic} for part in one.reads_into]
+        alone = one.kind is InternalKind.REPARTITION and beside and not any(beside)
+        if alone and has and gives and has != gives:
             found[one.topic] = has
     return found
 
