@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import socket
 import subprocess
 import time
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from fetched import fetched
+
 JVM = ("-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 STARTED_IN = 120
 API = "/apis/ccompat/v7"
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the API; no subject is registered and nothing is checked by default."""
-    (program,) = _folder().glob("*-runner.jar")
+    (program,) = fetched("registry").glob("*-runner.jar")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -41,18 +41,6 @@ def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _folder() -> Path:
-    """Where the set-up put it; without it nothing here can be shown."""
-    spec = importlib.util.spec_from_file_location("setup_script", ROOT / "scripts/setup.py")
-    assert spec is not None and spec.loader is not None
-    setup = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(setup)
-    folder: Path = setup.registry_folder()
-    if not folder.is_dir():
-        pytest.fail(f"{folder} is not there: run `sh scripts/setup.sh stores`", pytrace=False)
-    return folder
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import importlib.util
 import socket
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+
+from fetched import fetched
 
 ROOT = Path(__file__).parents[3]
 CHECKPOINT = ROOT / "tests/golden/checkpoints/rocksdb/checkpoint"
@@ -51,14 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def stores_folder() -> Path:
     """Where the set-up put the servers; without them nothing here can be shown."""
-    spec = importlib.util.spec_from_file_location("setup_script", ROOT / "scripts/setup.py")
-    assert spec is not None and spec.loader is not None
-    setup = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(setup)
-    folder: Path = setup.stores_folder()
-    if not folder.is_dir():
-        pytest.fail(f"{folder} is not there: run `sh scripts/setup.sh stores`", pytrace=False)
-    return folder
+    return fetched("stores")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,21 @@
+"""Where the set-up put the servers that tests ask."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+def fetched(which: str) -> Path:
+    """Return the folder of the `stores` or of the `registry`; without it nothing can be shown."""
+    if str(SCRIPTS) not in sys.path:
+        sys.path.append(str(SCRIPTS))
+    folder: Path = getattr(import_module("setting_up.servers"), f"{which}_folder")()
+    if not folder.is_dir():
+        pytest.fail(f"{folder} is not there: run `sh scripts/setup.sh stores`", pytrace=False)
+    return folder
