@@ -92,3 +92,21 @@ def test_many_writers_lose_nothing(store, new_run):
     with ThreadPoolExecutor(8) as pool:
         ids = set(pool.map(write, range(40)))
     assert len(ids) == 40 == len(store.runs.list())
+
+
+def test_the_stamp_changes_with_what_anybody_writes(store, url, new_run):
+    stamp = store.database.stamp()
+    assert stamp is not None and store.database.stamp() == stamp
+    store.runs.enqueue(new_run("group:a"), by="ann", action="apply")
+    own = store.database.stamp()
+    assert own != stamp
+    other = open_store(url)
+    other.runs.enqueue(new_run("group:b"), by="ann", action="apply")
+    other.close()
+    assert store.database.stamp() != own
+    store.runs.list()
+    assert store.database.stamp() == store.database.stamp()
+
+
+def test_a_store_that_does_not_count_has_no_stamp():
+    assert open_store("sqlite://").database.stamp() is None

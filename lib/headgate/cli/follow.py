@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from headgate.store.glance import Glance
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
-_POLL_SECONDS = 0.05
+# Where the store tells that nobody wrote, a look costs nearly nothing; else it is three reads.
+_POLL_SECONDS, _READ_SECONDS = 0.01, 0.05
 _IDLE_EXIT_SECONDS = 5
 _WORKER_SECONDS = 15.0
 _MOST_WORKERS = 3
@@ -108,6 +109,8 @@ class _Watch:
         self._shown: dict[int, str] = {}
         self._notes = 0
         self._newest: tuple[object, ...] = ()
+        self._state = RunState.QUEUED
+        self._stamp: int | None = None
         self._looked = time.monotonic()
         self._counts = CountLines(self._console)
         self._started: list[float] = []
@@ -128,8 +131,9 @@ class _Watch:
     def until_the_end(self, asked: threading.Event) -> None:
         """Return when the run has ended or `asked` is set; a terminal is left as it was."""
         try:
-            while self._look().is_active and not asked.wait(_POLL_SECONDS):
-                pass
+            while self._look().is_active:
+                if asked.wait(_READ_SECONDS if self._stamp is None else _POLL_SECONDS):
+                    return
         finally:
             self._counts.end()
 
@@ -137,6 +141,12 @@ class _Watch:
         if time.monotonic() - self._looked > 1:
             self._looked = time.monotonic()
             self.see_to_a_worker()
+        stamp = self._store.database.stamp()
+        if stamp is None or stamp != self._stamp:
+            self._state, self._stamp = self._read(), stamp
+        return self._state
+
+    def _read(self) -> RunState:
         state = self._store.runs.state(self._run)
         newest = (state, *self._store.journal.newest(self._run))
         if newest != self._newest:

@@ -33,6 +33,7 @@ class Database:
     def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = _parsed(url)
         self.engine = _engine(self.url, busy_seconds)
+        self._looking: sa.PoolProxiedConnection | None = None
 
     @property
     def path(self) -> Path | None:
@@ -68,8 +69,32 @@ class Database:
         with _ours(self.url):
             yield
 
+    def stamp(self) -> int | None:
+        """Return a number that is another one once somebody has written; for one thread.
+
+        None where that can't be told: only SQLite counts, in the memory that it shares.
+        """
+        if self.path is None:
+            return None
+        try:
+            if self._looking is None:
+                # Its own: a connection doesn't count what it has written itself.
+                self._looking = self.engine.raw_connection()
+            cursor = self._looking.cursor()
+            try:
+                cursor.execute("PRAGMA data_version")
+                found = cursor.fetchone()
+                return None if found is None else int(found[0])
+            finally:
+                cursor.close()
+        except (sqlite3.Error, sa.exc.DBAPIError):
+            return None
+
     def close(self) -> None:
         """Close every pooled connection."""
+        if self._looking is not None:
+            self._looking.close()
+            self._looking = None
         self.engine.dispose()
 
 
