@@ -63,6 +63,7 @@ def test_the_same_answers(filled, url):
     for resource in ("group:a", "checkpoint:/data/é ck", "group:b", "group:c"):
         assert glance.runs.touching(resource) == filled.runs.touching(resource)
     assert len(glance.runs.touching("group:a")) == 2
+    assert not hasattr(glance.runs.touching("group:a")[0], "plan")
     assert glance.runs.touching("group:b")[0].cancel_requested is True
     for row in filled.runs.list():
         assert glance.journal.entries(row.id) == filled.journal.entries(row.id) != []

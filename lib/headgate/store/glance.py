@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from headgate.errors import NotFoundError, StoreError, UnreachableError
+from headgate.errors import NotFoundError
 from headgate.store.clock import now
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
-from headgate.store.rows import Entry, Event, NewRun, Note, Origin, RunRow, RunState, StepProgress
+from headgate.store.rows import (
+    Entry,
+    Event,
+    NewRun,
+    Note,
+    Origin,
+    RunFacts,
+    RunRow,
+    RunState,
+    StepProgress,
+)
+from headgate.store.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
     from headgate.model.version import Version
@@ -26,9 +35,10 @@ if TYPE_CHECKING:
     from headgate.store.store import Store
 
 _SQLITE = "sqlite:///"
-_BUSY_SECONDS = 30.0
 _MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
-_COLUMNS = ", ".join(f"runs.{f.name}" for f in fields(RunRow))
+_COLUMNS, _FACTS = (
+    ", ".join(f"runs.{f.name}" for f in fields(kind)) for kind in (RunRow, RunFacts)
+)
 
 
 class Glance:
@@ -79,71 +89,6 @@ def _head() -> str:
     return max(p.name[1:5] for p in _MIGRATIONS.glob("v[0-9]*.py"))
 
 
-class SqliteFile:
-    """One SQLite file; its errors become ours, in the words of `Database`."""
-
-    def __init__(self, path: Path, url: str) -> None:
-        self.path = path.absolute()
-        self._url = url
-        with self._ours():
-            # Neither made nor locked: a file that a worker writes to may be read meanwhile.
-            self._connection = sqlite3.connect(
-                f"file:{quote(str(self.path))}?mode=rw",
-                uri=True,
-                timeout=_BUSY_SECONDS,
-                isolation_level=None,
-            )
-            self._connection.row_factory = sqlite3.Row
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """Return what a query finds."""
-        with self._ours():
-            return self._connection.execute(query, values).fetchall()
-
-    def stamp(self) -> int:
-        """Return a number that is another one once somebody else has written."""
-        return int(self.rows("PRAGMA data_version")[0][0])
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Begin a transaction as `Database.writing` does; `add` and `rows` are part of it."""
-        with self._ours():
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._connection.execute("PRAGMA foreign_keys=ON")
-            self._connection.execute("BEGIN IMMEDIATE")
-            # Rolls back where what follows fails.
-            with self._connection:
-                yield
-
-    def add(self, table: str, values: Mapping[str, object]) -> None:
-        """Insert a row; the names are the program's own."""
-        names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))
-        query = f"INSERT INTO {table} ({names}) VALUES ({marks})"
-        with self._ours():
-            self._connection.execute(query, tuple(values.values()))
-
-    def revision(self) -> str | None:
-        """Return the revision of the tables; None where there are none of ours."""
-        table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'"
-        if not self.rows(table):
-            return None
-        found = self.rows("SELECT version_num FROM alembic_version")
-        return str(found[0][0]) if found else None
-
-    @contextmanager
-    def _ours(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise UnreachableError(f"the store {self._url} does not answer: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"the store {self._url} refused a record: {error}") from error
-
-
 class _Versions:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -168,13 +113,13 @@ class _Runs:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    def touching(self, resource: str) -> tuple[RunRow, ...]:
+    def touching(self, resource: str) -> tuple[RunFacts, ...]:
         """Return the runs that touch a resource, newest first."""
         query = (
-            f"SELECT {_COLUMNS} FROM runs JOIN run_resources ON run_resources.run = runs.id"
+            f"SELECT {_FACTS} FROM runs JOIN run_resources ON run_resources.run = runs.id"
             " WHERE run_resources.resource = ? ORDER BY runs.seq DESC"
         )
-        return tuple(map(_run, self._file.rows(query, resource)))
+        return tuple(RunFacts(**_values(row)) for row in self._file.rows(query, resource))
 
     def resources(self, run: str) -> tuple[str, ...]:
         """Return what the run touches."""
@@ -285,10 +230,14 @@ def _no_run(run: str) -> NotFoundError:
 
 
 def _run(row: sqlite3.Row) -> RunRow:
+    return RunRow(**_values(row))
+
+
+def _values(row: sqlite3.Row) -> dict[str, Any]:
     values: dict[str, Any] = dict(row)
     values["state"] = RunState(values["state"])
     values["cancel_requested"] = bool(values["cancel_requested"])
-    return RunRow(**values)
+    return values
 
 
 def _entry(row: sqlite3.Row) -> Entry:

@@ -25,8 +25,8 @@ class RunState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """One run. `plan` is the plan's JSON text; `slot` the worker that has or had it.
+class RunFacts:
+    """One run without its plan, whose text may be long; `slot` is the worker that has or had it.
 
     `attempt` counts from 1 and grows with every resume. Times are ISO 8601 in UTC.
     """
@@ -35,7 +35,6 @@ class RunRow:
     scenario: str
     pipeline: str | None
     plan_hash: str
-    plan: str
     state: RunState
     created_at: str
     created_by: str
@@ -46,6 +45,13 @@ class RunRow:
     attempt: int = 1
     slot: str | None = None
     cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow(RunFacts):
+    """One run. `plan` is the plan's JSON text."""
+
+    plan: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.journal import entries_in, write_entry
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
-from headgate.store.rows import Event, NewRun, RunRow, RunState
+from headgate.store.rows import Event, NewRun, RunFacts, RunRow, RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
 __all__ = ["NewRun", "RunRow", "RunState", "Runs", "insert_run", "new_id"]
@@ -128,12 +128,12 @@ class Runs:
         with self._database.reading() as connection:
             return _resources(connection, run)
 
-    def touching(self, resource: str) -> tuple[RunRow, ...]:
+    def touching(self, resource: str) -> tuple[RunFacts, ...]:
         """Return the runs that touch a resource, newest first."""
         mine = sa.select(RUN_RESOURCES.c.run).where(RUN_RESOURCES.c.resource == resource)
-        query = _query().where(RUNS.c.id.in_(mine)).order_by(RUNS.c.seq.desc())
+        query = _query("plan").where(RUNS.c.id.in_(mine)).order_by(RUNS.c.seq.desc())
         with self._database.reading() as connection:
-            return tuple(map(_row, connection.execute(query)))
+            return tuple(RunFacts(**_values(row)) for row in connection.execute(query))
 
     def running(self, slot: str) -> tuple[RunRow, ...]:
         """Return the runs that the slot's worker has, or had when it died; oldest first."""
@@ -152,12 +152,16 @@ def insert_run(connection: Connection, new: NewRun, *, by: str) -> str:
     return run
 
 
-def _query() -> sa.Select[Any]:
-    return sa.select(*(c for c in RUNS.c if c.name != "seq"))
+def _query(*but: str) -> sa.Select[Any]:
+    return sa.select(*(c for c in RUNS.c if c.name not in ("seq", *but)))
 
 
 def _row(row: sa.Row[Any]) -> RunRow:
-    return RunRow(**{**row._mapping, "state": RunState(row.state)})
+    return RunRow(**_values(row))
+
+
+def _values(row: sa.Row[Any]) -> dict[str, Any]:
+    return {**row._mapping, "state": RunState(row.state)}
 
 
 def _get(connection: Connection, run: str) -> RunRow:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from headgate.store.database import Database
-    from headgate.store.glance import SqliteFile
+    from headgate.store.sqlite_file import SqliteFile
 
 
 def slot_name(number: int) -> str:

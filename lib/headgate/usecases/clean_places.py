@@ -12,7 +12,7 @@ from headgate.gateway.world_places import is_made_place
 from headgate.plan.plan import UNDO, load_plan
 from headgate.plan.steps import CopyPlace, LeadQuery, MakePlace
 from headgate.store import Store
-from headgate.store.runs import RunRow
+from headgate.store.rows import RunFacts
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import CLEAN
 from headgate.usecases.run_records import step_records
@@ -30,7 +30,7 @@ class Cleaned:
 
 
 def clean_places(
-    context: Context, store: Store, is_over: Callable[[RunRow], bool], *, by: str, dry: bool
+    context: Context, store: Store, is_over: Callable[[RunFacts], bool], *, by: str, dry: bool
 ) -> Iterator[Cleaned]:
     """Yield what is removed: only what runs have made, numbered neighbours of a checkpoint.
 
@@ -40,7 +40,9 @@ def clean_places(
     """
     for place, run in sorted(_made(context, store).items()):
         # The run that made it is among them, unless it was planned without saying so.
-        touching = {r.id: r for r in store.runs.touching(f"checkpoint:{place}")}
+        touching: dict[str, RunFacts] = {
+            r.id: r for r in store.runs.touching(f"checkpoint:{place}")
+        }
         touching[run] = store.runs.get(run)
         if _is_used(context, store, place) or not all(map(is_over, touching.values())):
             continue

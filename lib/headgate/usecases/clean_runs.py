@@ -9,7 +9,7 @@ from pathlib import Path
 from headgate.gateway.checkpoints import local_path
 from headgate.gateway.kept_files import freed_bytes, kept_by, remove
 from headgate.store import Store, open_store
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import RunFacts, RunRow, RunState
 from headgate.usecases.clean_places import Cleaned, clean_places
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import CLEAN, has_effect, undo_begun
@@ -43,7 +43,7 @@ def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned
         return tuple(found)
 
 
-def _is_over(store: Store, row: RunRow, keep: timedelta) -> bool:
+def _is_over(store: Store, row: RunFacts, keep: timedelta) -> bool:
     if row.state.is_active or row.ended_at is None:
         return False
     if datetime.now(UTC) - datetime.fromisoformat(row.ended_at) < keep:
@@ -55,7 +55,7 @@ def _is_over(store: Store, row: RunRow, keep: timedelta) -> bool:
     return not half_undone and not _stopped_half_way(store, row)
 
 
-def _stopped_half_way(store: Store, row: RunRow) -> bool:
+def _stopped_half_way(store: Store, row: RunFacts) -> bool:
     return row.state is not RunState.DONE and has_effect(store, row.id)
 
 

@@ -14,7 +14,7 @@ from headgate.model.registry import Pipeline
 from headgate.model.streams import internal_kind
 from headgate.plan.impact import Rates
 from headgate.store import open_store
-from headgate.store.runs import RunRow
+from headgate.store.rows import RunFacts
 from headgate.usecases.context import Context
 
 WINDOW_SECONDS = 60.0
@@ -105,12 +105,12 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     )
 
 
-def _undisturbed(windows: Iterable[Window], runs: Sequence[RunRow]) -> list[Window]:
+def _undisturbed(windows: Iterable[Window], runs: Sequence[RunFacts]) -> list[Window]:
     """Leave out the windows in which a run may have moved the group's offsets."""
     return [w for w in windows if not any(_overlaps(w, run) for run in runs)]
 
 
-def _overlaps(window: Window, run: RunRow) -> bool:
+def _overlaps(window: Window, run: RunFacts) -> bool:
     if run.started_at is None:
         return False
     begun = datetime.fromisoformat(run.started_at) <= datetime.fromisoformat(window.end)

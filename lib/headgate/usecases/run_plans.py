@@ -12,7 +12,7 @@ from headgate.plan.build import APPROVED, approved_counts, build_plan, moved
 from headgate.plan.impact import measured
 from headgate.plan.plan import RESET, UNDO, Plan, load_plan
 from headgate.plan.world import World
-from headgate.store.rows import RunRow, RunState
+from headgate.store.rows import RunFacts, RunState
 from headgate.usecases.run_records import step_records
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _sentences(refusals: tuple[str, ...]) -> str:
     return "; ".join(refusals) or "there is nothing to do"
 
 
-def _undo_refusals(store: Store | Glance, row: RunRow, but: str | None) -> list[str]:
+def _undo_refusals(store: Store | Glance, row: RunFacts, but: str | None) -> list[str]:
     if row.undo_of is not None:
         return [f"run {row.id} is an undo itself: plan the scenario again instead"]
     if row.state.is_active:
@@ -125,7 +125,7 @@ def _undo_refusals(store: Store | Glance, row: RunRow, but: str | None) -> list[
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 
-def overtaken(store: Store | Glance, row: RunRow, *, but: str | None = None) -> list[str]:
+def overtaken(store: Store | Glance, row: RunFacts, *, but: str | None = None) -> list[str]:
     """Return which later runs on the same group or checkpoint did something that still stands.
 
     An undo counts only against another undo of the same run.
@@ -151,10 +151,10 @@ def has_effect(store: Store | Glance, run: str) -> bool:
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
-def _is_half_done(store: Store | Glance, row: RunRow) -> bool:
+def _is_half_done(store: Store | Glance, row: RunFacts) -> bool:
     ended_early = row.state in (RunState.FAILED, RunState.CANCELLED)
     return ended_early and row.undo_of is None and has_effect(store, row.id)
 
 
-def _half_done(row: RunRow) -> str:
+def _half_done(row: RunFacts) -> str:
     return f"run {row.id} stopped half-way here and was not undone: its undo would be refused after"
