@@ -1,8 +1,6 @@
 """A real query goes back to an older batch, and forward again: no value is lost or doubled."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -10,11 +8,31 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from integration.driven import Driven
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-QUERY = Path(__file__).parent / "files_query.py"
-# A killed process that nobody has reaped yet runs no more: its state is Z.
-RUNS = "grep -qs '^State:[[:space:]]*[^ZX]' /proc/$(cat query.pid)/status"
+
+
+class Distinct(Driven):
+    """Writes every value of a topic once, as JSON files; it keeps what it has seen."""
+
+    def __init__(self, spark, folder, broker, topic):
+        super().__init__(folder)
+        self.spark, self.broker, self.topic = spark, broker, topic
+        self.checkpoint, self.out = folder / "checkpoint", folder / "out"
+
+    def begin(self):
+        records = (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.broker)
+            .option("subscribe", self.topic)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        values = records.selectExpr("CAST(value AS STRING) AS value").dropDuplicates(["value"])
+        writer = values.writeStream.format("json").option("path", str(self.out))
+        writer = writer.option("checkpointLocation", str(self.checkpoint))
+        return writer.trigger(processingTime="300 milliseconds").start()
 
 
 class Writer:
@@ -47,30 +65,19 @@ class Writer:
 
 
 @pytest.fixture
-def distinct(team, topic, produce, broker):
+def distinct(spark, team, topic, produce, broker):
     """A pipeline that runs: it has done three batches or more of a topic and waits for more."""
-    values, checkpoint, out = topic("values", partitions=2), team.folder / "ck", team.folder / "out"
+    values = topic("values", partitions=2)
     writer = Writer(produce, values)
     writer.send(range(8))
-    start = (
-        f"nohup {sys.executable} {QUERY} {broker} {values} {checkpoint} {out} > query.log 2>&1 &"
-    )
-    commands = {
-        "start": f"{start} echo $! > query.pid",
-        "stop": f"kill $(cat query.pid); while {RUNS}; do sleep 0.1; done",
-        "status": f"{RUNS} && exit 0 || exit 3",
-    }
-    team.register(
-        '[[pipeline]]\nname = "distinct"\nengine = "spark"\ncheckpoint = "ck"\n'
-        "[pipeline.commands]\n",
-        *(f"{word} = {json.dumps(text)}" for word, text in commands.items()),
-    )
-    subprocess.run(commands["start"], shell=True, cwd=team.folder, check=True)
-    for numbers in (range(8), range(4, 16), range(12, 24)):
-        writer.send(numbers)
-        wait_for(lambda: sorted(visible(out)) == sorted(writer.written))
-    yield writer, checkpoint, out
-    subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=False)
+    with Distinct(spark, team.folder, broker, values) as query:
+        team.register(query.table("distinct"))
+        query.shell("start")
+        for numbers in (range(8), range(4, 16), range(12, 24)):
+            writer.send(numbers)
+            wait_for(lambda: sorted(visible(query.out)) == sorted(writer.written))
+        yield writer, query.checkpoint, query.out
+        query.shell("stop")
 
 
 def visible(out):
@@ -97,7 +104,7 @@ def wait_for(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.3)
+        time.sleep(0.1)
 
 
 def run_slowly(team, *args):
@@ -120,7 +127,7 @@ def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distin
         assert plan["impact"]["total"] >= 12
         done = run_slowly(team, "apply", str(file))
         assert done["state"] == "done"
-        aside = team.folder / f".ck.before-{done['run']}"
+        aside = team.folder / f".checkpoint.before-{done['run']}"
         kept, log = tree_hash(aside), tree_hash(out / f".headgate-before-{done['run']}" / "log")
         wait_for(lambda: read_checkpoint(str(checkpoint)).last_commit_batch > last + 1)
     # A batch that the sink had dropped, or state of later batches that stayed, would lose values.
