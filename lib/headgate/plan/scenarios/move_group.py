@@ -14,7 +14,7 @@ from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps import RecordOffsets, ResetOffsets
-from headgate.plan.steps.moves import Commit, Move, chosen, commits_of
+from headgate.plan.steps.moves import chosen, commits_of, shown
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.target import Found, Target, TopicPart, find
 
@@ -90,18 +90,12 @@ def preview(
     """Return where each partition goes, as far as that is known before the stop."""
     moves = []
     for part in parts:
-        at, to = positions.get(part), found.to.get(part)
-        if part in found.to or at is not None:
-            # What is left as it is, is shown as going to where it is.
-            to = at if part not in found.to else to
-            moves.append(
-                Move(topic=part[0], partition=part[1], was=_commit(at), to=_commit(to)).shown()
-            )
+        at = positions.get(part)
+        # What is left as it is, is shown as going to where it is.
+        to = found.to.get(part, at)
+        if to is not None:
+            moves.append(shown(*part, at, to))
     return moves
-
-
-def _commit(offset: int | None) -> Commit | None:
-    return None if offset is None else Commit(offset=offset)
 
 
 def impact_of(

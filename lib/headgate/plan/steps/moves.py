@@ -49,12 +49,13 @@ class Move:
 
     def shown(self) -> dict[str, Any]:
         """Return it as the contract lists it, with `from` and `to` as plain offsets."""
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "from": self.was.offset if self.was else None,
-            "to": self.to.offset if self.to else None,
-        }
+        was, to = (c.offset if c else None for c in (self.was, self.to))
+        return shown(self.topic, self.partition, was, to)
+
+
+def shown(topic: str, partition: int, was: int | None, to: int | None) -> dict[str, Any]:
+    """Return a partition's way as the contract lists it."""
+    return {"topic": topic, "partition": partition, "from": was, "to": to}
 
 
 def replace_was(move: Move, now: Commit | None) -> Move:
