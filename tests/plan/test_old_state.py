@@ -130,7 +130,7 @@ CANT = [
     ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 reads, is not there"),
     ({}, remove("ck/commits/4"), "batch 4 is not in both logs"),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 has no 3.delta or 3.snapshot"),
-    ({}, remove("ck/state/0/1/*.delta"), "state/0/1 has no 5"),
+    ({}, remove("ck/state/0/1/*.delta"), "state/0/1 has no file of version 5"),
     ({}, remove("in/06.json"), "1 of 2 files that later batches have read are gone"),
     ({}, remove("out/_spark_metadata/3"), "batch 3 by itself: it can be cut at batch 2"),
     ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), "no partition 1 of 2"),

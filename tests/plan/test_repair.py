@@ -1,17 +1,20 @@
 """A checkpoint is repaired beside the broken one, survives crashes, and comes back by the undo."""
 
 import itertools
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.gateway.checkpoints import tree_hash
-from headgate.model.version import Engine, Version
+from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.ports.checkpoints import Proof
 
+CHECKPOINTS = Path(__file__).parents[1] / "golden" / "checkpoints"
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
 
 
@@ -144,8 +147,66 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     (here.folder / "ck" / "sources" / "0" / "4").unlink()
     plan = repair_of(here)
     assert not plan.steps
-    assert "`headgate plan carry-over` gets over it" in plan.refusals[0]
+    # Which files were read is not known any more, so a carry-over would not know where to begin.
+    assert "`headgate plan from-scratch` gets over it" in plan.refusals[0]
     assert plan.refusals[1].startswith("could be repaired: `offsets/5`")
+
+
+@pytest.fixture
+def recorded(lab):
+    """Makes labs with a checkpoint that a query over state has left, and a broken copy of it."""
+
+    def make(name):
+        here = lab()
+        (here.folder / "running").unlink()
+        shutil.rmtree(here.folder / "ck")
+        shutil.copytree(CHECKPOINTS / name / "checkpoint", here.folder / "ck")
+        assert "is sound" in repair_of(here).refusals[0]
+        return here, here.folder / "ck"
+
+    return make
+
+
+def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
+    here, folder = recorded("files_to_files")
+    last = max(int(f.name) for f in (folder / "commits").iterdir() if f.name.isdigit())
+    (store,) = {f.parent for f in (folder / "state" / "0" / "1").rglob(f"{last + 1}.*")}
+    shutil.move(store, here.folder / "elsewhere")
+    store.mkdir()
+    (said, *_) = repair_of(here).refusals
+    assert said.startswith(f"can't be repaired: state/0/1 has no file of version {last + 1},")
+    assert said.endswith("`headgate plan from-scratch` gets over it")
+    # Where only the newest file is gone, an older batch is whole.
+    for file in (here.folder / "elsewhere").iterdir():
+        if not file.name.lstrip(".").startswith(f"{last + 1}."):
+            file.rename(store / file.name)
+    (said, *_) = repair_of(here).refusals
+    assert said.endswith(f"`headgate plan from-old-state --batch {last - 1}` gets over it")
+    sink = {"batch": last - 1, "sink": "kafka"}
+    way = build_plan("from-old-state", "q", here.effects(), sink)
+    assert not any("can't be gone back to" in refusal for refusal in way.refusals)
+
+
+def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorded):
+    here, folder = recorded("files_to_files")
+    shutil.rmtree(folder / "state")
+    assert "where it keeps state, all of that is lost" in repair_of(here).refusals[0]
+    operator = StatefulOperator(operator_id=0, kind=OperatorKind.AGGREGATE)
+    version = Version(engine=Engine.SPARK, stateful=(operator,))
+    (said, *_) = build_plan("repair", "q", here.effects(), version=version).refusals
+    assert said.startswith("can't be repaired: `state` is missing, and the stored version has 1")
+
+
+def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
+    here, folder = recorded("files_to_files")
+    for file in (folder / "offsets").iterdir():
+        file.write_text("garbage")
+    (said, *_) = repair_of(here).refusals
+    assert said.endswith("`headgate plan from-scratch` gets over it")
+    (folder / "metadata").unlink()
+    (said, *_) = repair_of(here).refusals
+    # No scenario takes a folder without `metadata` for a checkpoint: the id is what is needed.
+    assert "give it with --query-id" in said and "gets over it" not in said
 
 
 def test_lost_metadata_takes_the_id_of_the_stored_version(broken):

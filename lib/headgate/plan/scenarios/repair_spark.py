@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, HeadgateError
 from headgate.model.registry import Pipeline
 from headgate.model.version import Version
 from headgate.plan.checkpoint_files import CheckpointFiles
@@ -19,6 +19,12 @@ from headgate.plan.step import Step
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.steps.repair import ProveRepair, PutInPlace, RepairCopy
 from headgate.plan.world import World
+
+_OLD_STATE, _SCRATCH = "from-old-state", "from-scratch"
+# The kind of evidence that can't tell whether the folder `state` is lost or never was.
+_CHECKPOINT = "checkpoint"
+# How many batches are looked at for one that can be gone back to, the newest first.
+_LOOKED = 10
 
 
 def build(asked: Asked) -> Plan:
@@ -35,8 +41,9 @@ def build(asked: Asked) -> Plan:
     if found is None:
         return asked.refuse(f"there is no checkpoint at {pipeline.checkpoint}")
     looked = check_up(found, known_of(asked.version, dict(asked.options)))
+    looked, unseen = _with_state(asked, found, looked)
     if looked.left or not looked.edits:
-        return asked.refuse(*_reasons(pipeline, looked))
+        return asked.refuse(*_reasons(asked, found, looked))
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -50,7 +57,7 @@ def build(asked: Asked) -> Plan:
             "flaws": [flaw.what for flaw in looked.flaws],
             "snapshot": asdict(world.snapshot_size(found.location)),
         },
-        risks=tuple(_risks(pipeline, looked)),
+        risks=(*_risks(pipeline, looked), *unseen),
         refusals=tuple(_refusals(pipeline, world, found)),
         resources=(f"checkpoint:{found.location}",),
     )
@@ -83,18 +90,96 @@ def _readable(world: World, location: str) -> Checkpoint | None:
         return None
 
 
-def _reasons(pipeline: Pipeline, looked: Checkup) -> list[str]:
+def _with_state(
+    asked: Asked, found: CheckpointFiles, looked: Checkup
+) -> tuple[Checkup, tuple[str, ...]]:
+    """Add what the next start needs of every partition's state and is not there.
+
+    The second are risks: what could not be looked at is not called sound.
+    """
+    last = looked.after.last_commit
+    if last is None or looked.left:
+        return looked, ()
+    if not any(name.startswith("state/") for name in found.names):
+        return _without_state(asked, looked), ()
+    try:
+        missing = asked.world.rewind(found.location, last).missing
+    except EvidenceError as error:
+        return looked, (f"whether all files of its state are there was not looked at: {error}",)
+    # What the logs lack is for the checkup to find, and to repair.
+    lost = [Flaw(code="state", what=m, scenario=_OLD_STATE) for m in missing if _is_of_state(m)]
+    return replace(looked, left=tuple(lost), notes=() if lost else looked.notes), ()
+
+
+def _without_state(asked: Asked, looked: Checkup) -> Checkup:
+    """Return what a checkpoint without `state` is: broken, whole, or nobody has told which."""
+    version = asked.version
+    if version is not None and version.stateful:
+        count = len(version.stateful)
+        what = f"`state` is missing, and the stored version has {count} stateful operator(s)"
+        return replace(looked, left=(Flaw(code="state", what=what, scenario=_SCRATCH),))
+    if version is not None and any(e.kind != _CHECKPOINT for e in version.evidence):
+        return looked
+    note = (
+        "it has no `state`, and nothing but the checkpoint itself was read of the query: where it"
+        " keeps state, all of that is lost"
+    )
+    return replace(looked, notes=(*looked.notes, note))
+
+
+def _is_of_state(missing: str) -> bool:
+    return not missing.startswith("offsets/")
+
+
+def _reasons(asked: Asked, found: CheckpointFiles, looked: Checkup) -> list[str]:
     """Say what can't be repaired and what gets over it, or that nothing is broken."""
     if looked.is_sound:
-        reason = f"there is nothing to repair: the checkpoint of {pipeline.name} is sound"
+        reason = f"there is nothing to repair: the checkpoint of {asked.pipeline.name} is sound"
         return ["; ".join((reason, *looked.notes))]
     repairable = [f"could be repaired: {flaw.what}" for flaw in looked.flaws]
-    return [*map(_beyond, looked.left), *repairable]
+    return [*(_beyond(asked, found, flaw) for flaw in looked.left), *repairable]
 
 
-def _beyond(flaw: Flaw) -> str:
-    way = f": `headgate plan {flaw.scenario}` gets over it" if flaw.scenario else ""
-    return f"can't be repaired: {flaw.what.rstrip('.')}{way}"
+def _beyond(asked: Asked, found: CheckpointFiles, flaw: Flaw) -> str:
+    way = _way(asked, found, flaw)
+    gets_over = f": `headgate plan {way}` gets over it" if way else ""
+    return f"can't be repaired: {flaw.what.rstrip('.')}{gets_over}"
+
+
+def _way(asked: Asked, found: CheckpointFiles, flaw: Flaw) -> str | None:
+    """Return what gets over a flaw; a scenario that can't read what is left is none."""
+    if flaw.scenario is None:
+        return None
+    if flaw.scenario == _OLD_STATE:
+        batch = _whole_batch(asked.world, found)
+        if batch is not None:
+            return f"{_OLD_STATE} --batch {batch}"
+    elif _has_steps(asked, flaw.scenario):
+        return flaw.scenario
+    return _SCRATCH if _has_steps(asked, _SCRATCH) else None
+
+
+def _whole_batch(world: World, found: CheckpointFiles) -> int | None:
+    """Return the newest batch before the last one whose state is all there."""
+    try:
+        older = [b.number for b in world.batches(found.location) if b.number < found.logged[-1]]
+        for batch in reversed(older[-_LOOKED:]):
+            if not world.rewind(found.location, batch).missing:
+                return batch
+    except EvidenceError:
+        pass
+    return None
+
+
+def _has_steps(asked: Asked, scenario: str) -> bool:
+    # Imported here: a plan is built by what imports this.
+    from headgate.plan.build import build_plan
+
+    try:
+        plan = build_plan(scenario, asked.pipeline.name, asked.world, version=asked.version)
+    except HeadgateError:
+        return False
+    return bool(plan.steps)
 
 
 def _refusals(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[str]:
