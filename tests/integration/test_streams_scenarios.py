@@ -37,12 +37,12 @@ class Application:
         )  # fmt: skip
         self.commands = resettable.versioned(words, self.folder / "state")
 
-    def register(self):
-        (self.folder / "kind").write_text("rekeyed\n")
+    def register(self, kind):
+        (self.folder / "kind").write_text(f"{kind}\n")
         table = "\n".join(f"{word} = {json.dumps(text)}" for word, text in self.commands.items())
         self.team.register(
             f'[[pipeline]]\nname = "app"\nengine = "kafka-streams"\ngroup = "{self.name}"\n'
-            f'evidence = ["rekeyed.txt"]\n[pipeline.commands]\n{table}\n'
+            f'evidence = ["{kind}.txt"]\n[pipeline.commands]\n{table}\n'
         )
 
     def evidence(self, kind):
@@ -135,7 +135,7 @@ def undo(team, run):
 
 
 @contextmanager
-def at_work(folder, broker, class_path, **settings):
+def at_work(folder, broker, class_path, *, kind="rekeyed", **settings):
     """Yield an application that has counted its history, registered in a folder of its own."""
     from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -145,12 +145,12 @@ def at_work(folder, broker, class_path, **settings):
     for future in admin.create_topics(topics).values():
         future.result(20)
     app = Application(team, name, class_path, **settings)
-    app.register()
+    app.register(kind)
     app.write(resettable.HISTORY)
     app.shell("start")
     try:
         app.must_have_read(app.read())
-        team.run("capture", app.evidence("rekeyed"), "--pipeline", "app")
+        team.run("capture", app.evidence(kind), "--pipeline", "app")
         yield app
     finally:
         app.shell("stop")
@@ -269,6 +269,28 @@ def gets_more_partitions(app):
     assert f"can't be undone: {app.topic} keeps 3 partitions" in why
     again = app.team.plan("app", "--partitions=3", scenario="rescale", code=3)[1]["refusals"]
     assert "has 3 partitions already" in again[0]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
+    protocol, tmp_path, broker, class_path
+):
+    with at_work(tmp_path, broker, class_path, kind="fixed", group_protocol=protocol) as app:
+        plan, _ = apply(app.team, "rescale", "--partitions=2")
+        assert [s["action"] for s in plan["steps"]] == [
+            *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
+            *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+        ]
+        said = f"{app.own[1]} has 3, {app.own[0]} has 3 partitions, which the inputs don't give"
+        assert any(said in risk for risk in plan["risks"])
+        app.write_by_key(MORE)
+        assert {part for part, *_ in app.read_all()} == {0, 1}
+        app.must_have_read([key for key, _ in MORE])
+        with open_kafka(app.team.context.registry) as kafka:
+            found = {name: len(parts) for name, parts in kafka.partitions().items()}
+        assert [found[name] for name in app.own] == [3, 3]
+        again = app.team.plan("app", "--partitions=2", scenario="rescale", code=3)[1]["refusals"]
+        assert f"{app.own[1]}, {app.own[0]}, whose number the code" in again[0]
 
 
 def ends(written, right):

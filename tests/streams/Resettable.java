@@ -10,12 +10,14 @@ import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Repartitioned;
 import org.apache.kafka.streams.kstream.TimeWindows;
 
 /**
  * Counts records until it gets SIGTERM, every count written on: Resettable KIND BOOTSTRAP KEY=VALUE...
  *
  *   rekeyed   the keys of PREFIX-in, over a repartition topic
+ *   fixed     the same, over a repartition topic whose number of partitions the code fixes at 3
  *   marked    the same by a later version, which writes `v2:` in front of each count
  *   windowed  the keys of PREFIX-in by minute, records up to a minute late among them
  *
@@ -38,7 +40,7 @@ public class Resettable {
         }
         Topology topology = build(args[0], p.getProperty("prefix"));
         if (p.getProperty("describe") != null) {
-            for (String kind : new String[] {"rekeyed", "marked", "windowed"}) {
+            for (String kind : new String[] {"rekeyed", "fixed", "marked", "windowed"}) {
                 Files.writeString(Path.of(p.getProperty("describe"), kind + ".txt"),
                     build(kind, p.getProperty("prefix")).describe().toString());
             }
@@ -72,8 +74,10 @@ public class Resettable {
     static Topology build(String kind, String prefix) {
         StreamsBuilder b = new StreamsBuilder();
         var in = b.<String, String>stream(prefix + "-in").mapValues(Resettable::checked);
+        var fixed = Repartitioned.<String, String>as("by-key").withNumberOfPartitions(3);
         var counts = !kind.equals("windowed")
-            ? in.selectKey((k, v) -> k).groupByKey(Grouped.as("by-key"))
+            ? (kind.equals("fixed") ? in.repartition(fixed).groupByKey()
+                : in.selectKey((k, v) -> k).groupByKey(Grouped.as("by-key")))
                 .count(Materialized.as("counts")).toStream()
             : in.groupByKey()
                 .windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofMinutes(1), Duration.ofMinutes(1)))
