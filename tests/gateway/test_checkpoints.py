@@ -48,6 +48,13 @@ def test_a_folder_without_metadata_is_no_checkpoint(folder):
     assert checkpoints.read_checkpoint(str(folder / "nowhere")) is None
 
 
+def test_a_log_of_batches_without_metadata_is_a_broken_checkpoint(folder):
+    offsets(folder, 0, 1_000)
+    (folder / "metadata").unlink()
+    with pytest.raises(EvidenceError, match=r"metadata is missing beside a log .* plan repair"):
+        checkpoints.read_checkpoint(str(folder))
+
+
 def test_a_metadata_without_an_id(folder):
     (folder / "metadata").write_text("[]")
     with pytest.raises(EvidenceError, match="no id"):

@@ -33,15 +33,21 @@ def local_path(location: str) -> Path:
 
 
 def read_checkpoint(location: str) -> Checkpoint | None:
-    """Return the checkpoint there, None where there is none (no folder, or no `metadata` in it).
+    """Return the checkpoint there, None where there is none (no folder, or nothing of a query).
 
-    EvidenceError where a `metadata` is no query's: `{"id": "<uuid>"}` is what Spark writes.
+    EvidenceError where a `metadata` is no query's (`{"id": "<uuid>"}` is what Spark writes), or is
+    missing beside a log of batches.
     """
     folder = local_path(location)
     metadata = folder / "metadata"
     try:
         text = metadata.read_text(errors="replace")
     except (FileNotFoundError, NotADirectoryError):
+        if _batches(folder / "offsets"):
+            raise EvidenceError(
+                f"{metadata} is missing beside a log of batches: `headgate plan repair` gives the"
+                " checkpoint a new one"
+            ) from None
         return None
     except OSError as error:
         raise EvidenceError(f"{metadata} can't be read: {error.strerror}") from error
