@@ -9,6 +9,7 @@ Invariant: the folder gets its name only once it is complete.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shlex
@@ -216,9 +217,18 @@ def main() -> None:
             runs[sys.argv[1]](Path(scratch))
         return
     if not folder().is_dir():
-        print("set-up: archiving the classes of Spark and Kafka", file=sys.stderr, flush=True)
-        make()
+        _make_alone()
     print(folder())
+
+
+def _make_alone() -> None:
+    """Make them, unless another process has done so meanwhile: two would use one folder."""
+    CACHE.parent.mkdir(exist_ok=True)
+    with (CACHE.parent / "java.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder().is_dir():
+            print("set-up: archiving the classes of Spark and Kafka", file=sys.stderr, flush=True)
+            make()
 
 
 if __name__ == "__main__":
