@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 
 import pytest
 from pyspark import cloudpickle
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import SparkRuntimeException, StreamingQueryException
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.state import GroupStateTimeout
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoints import read_checkpoint, tree_hash
 from integration import state_processors
-from integration.state_processors import OUT, Seen, SeenOnce
+from integration.state_processors import OUT, Seen, SeenOnce, Timed, timed_groups
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -45,17 +46,40 @@ class Lines:
     def frame(self):
         return self.spark.readStream.schema("k string, value string").csv(str(self.inputs))
 
-    def run(self, frame):
-        rows: dict[str, int] = {}
+    def add(self, *keys):
+        (self.inputs / f"{keys[0]}.csv").write_text("".join(f"{key},v\n" for key in keys))
+
+    def run(self, frame, mode="update"):
+        return dict(self._run(frame, lambda to: to.trigger(availableNow=True).start(), mode))
+
+    def one_batch(self, frame):
+        """Every row of the next batch, sorted; with timers of processing time no end would come."""
+
+        def start(writer):
+            before = self._head()
+            query = writer.trigger(processingTime="1 day").start()
+            while self._head() == before or len(set(self._head())) > 1:
+                query.awaitTermination(0.2)
+            query.stop()
+            return query
+
+        return sorted(self._run(frame, start))
+
+    def _head(self):
+        found = read_checkpoint(str(self.checkpoint))
+        return found.head if found else (None, None)
+
+    def _run(self, frame, start, mode="update"):
+        rows: list[tuple[str, int]] = []
 
         def sink(batch, number):
-            rows.update({r["k"]: r["n"] for r in batch.collect()})
+            rows.extend((r["k"], r["n"]) for r in batch.collect())
 
-        writer = frame.writeStream.outputMode("update").foreachBatch(sink)
+        writer = frame.writeStream.outputMode(mode).foreachBatch(sink)
         writer = writer.option("checkpointLocation", str(self.checkpoint))
         for left in (2, 1, 0):
             try:
-                writer.trigger(availableNow=True).start().awaitTermination()
+                start(writer).awaitTermination()
                 break
             except StreamingQueryException as error:
                 # Spark gives a process of Python's ten seconds to come up, and a busy machine more.
@@ -92,6 +116,17 @@ def processed(lines, processor, initial=None):
     )
 
 
+def timed(lines):
+    grouped = lines.frame().groupBy("k")
+    return grouped.transformWithState(Timed(), OUT, "update", "processingTime")
+
+
+def timed_out(lines):
+    timeout = GroupStateTimeout.ProcessingTimeTimeout
+    grouped = lines.frame().groupBy("k")
+    return grouped.applyInPandasWithState(timed_groups, OUT, "n long", "update", timeout)
+
+
 def partitions(checkpoint):
     return {p.name for p in (checkpoint / "state" / "0").iterdir() if p.name.isdigit()}
 
@@ -122,12 +157,41 @@ def test_state_lies_in_other_partitions_row_by_row_and_goes_on(team, lines):
     assert lines.run(counted(lines)) == lines.counts()
 
 
+@pytest.mark.parametrize("query", [timed, timed_out])
+def test_timers_of_processing_time_fire_once_in_other_partitions(team, lines, query):
+    keys = [f"k{n}" for n in range(9)]
+    lines.add(*keys, "never-1", "never-2", "k3")
+    counts = Counter([*keys, "never-1", "never-2", "k3"])
+    assert lines.one_batch(query(lines)) == sorted(counts.items())
+    file, plan = team.plan("lines", "--partitions=5", scenario="rescale")
+    assert plan["appliable"], plan["refusals"]
+    run = team.run("apply", str(file))
+    assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
+    notes = [n["message"] for n in team.run("runs", run["run"])["progress"]]
+    assert any("timers: 11 rows, all equal" in n for n in notes) is (query is timed)
+
+    lines.add("new")
+    fired = [(key, -counts[key]) for key in keys]
+    assert lines.one_batch(query(lines)) == sorted([*fired, ("new", 1)])
+    lines.add("newer")
+    assert lines.one_batch(query(lines)) == [("new", -1), ("newer", 1)]
+
+
 def test_state_that_spark_can_t_spread_is_refused_with_its_reason(team, lines, spark):
     spark.conf.unset(f"{PREFIX}providerClass")
     lines.write(5)
     lines.run(counted(lines))
     _, plan = team.plan("lines", "--partitions=5", scenario="rescale", code=3)
     assert "HDFSBackedStateStoreProvider" in plan["refusals"][0]
+
+
+def test_a_limit_is_refused_as_spark_refuses_it(team, lines, spark):
+    lines.write(5)
+    assert len(lines.run(lines.frame().limit(3).selectExpr("k", "1 AS n"), mode="append")) == 3
+    _, plan = team.plan("lines", "--partitions=5", scenario="rescale", code=3)
+    assert "limit()" in plan["refusals"][0]
+    with pytest.raises(SparkRuntimeException, match="STDS_FAILED_TO_READ_STATE"):
+        spark._streamingCheckpointManager.repartition(str(lines.checkpoint), 5, True)
 
 
 def test_a_new_version_begins_with_the_old_ones_state(team, lines, spark):

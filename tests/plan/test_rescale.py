@@ -19,7 +19,7 @@ ROCKSDB, HDFS = STATE + "RocksDBStateStoreProvider", STATE + "HDFSBackedStateSto
 
 @pytest.fixture
 def query(lab):
-    def make(provider=ROCKSDB, *, state=True, begun=False):
+    def make(provider=ROCKSDB, *, state=True, begun=False, operator="dedupe"):
         made = lab()
         ck = made.folder / "ck"
         shutil.rmtree(ck)
@@ -29,12 +29,13 @@ def query(lab):
         }
         about = {"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": conf}
         logged = "\n".join(["v1", json.dumps(about), '{"orders":{"0":7}}'])
+        named = "v1\n" + json.dumps({"operatorInfo": {"operatorId": 0, "operatorName": operator}})
         for name, text in {
             "metadata": '{"id":"old"}',
             "offsets/3": logged,
             "commits/3": 'v1\n{"nextBatchWatermarkMs":0}',
             **({"offsets/4": logged} if begun else {}),
-            **({"state/0/0/4.zip": ""} if state else {}),
+            **({"state/0/0/4.zip": "", "state/0/_metadata/metadata": named} if state else {}),
         }.items():
             (ck / name).parent.mkdir(parents=True, exist_ok=True)
             (ck / name).write_text(text)
@@ -51,12 +52,16 @@ def plan(lab, partitions="5", version=None):
     ("operator", "is_named"),
     [
         (StatefulOperator(kind=OperatorKind.TRANSFORM_WITH_STATE), True),
+        (
+            StatefulOperator(kind=OperatorKind.TRANSFORM_WITH_STATE, extra={"time_mode": "NoTime"}),
+            False,
+        ),
         (StatefulOperator(kind=OperatorKind.MAP_GROUPS, extra={"timeout": "NoTimeout"}), False),
         (StatefulOperator(kind=OperatorKind.MAP_GROUPS), True),
         (StatefulOperator(kind=OperatorKind.AGGREGATE), False),
     ],
 )
-def test_timers_that_nobody_tried_are_named(query, operator, is_named):
+def test_what_becomes_of_timers_is_said_where_there_may_be_some(query, operator, is_named):
     version = Version(engine=Engine.SPARK, engine_version="4.2.0", stateful=(operator,))
     assert any("timers of" in r for r in plan(query(), version=version).risks) is is_named
 
@@ -80,6 +85,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
     [
         ({"provider": HDFS}, {}, "kept by HDFSBackedStateStoreProvider"),
         ({"state": False}, {}, "the query has no state"),
+        ({"operator": "globalLimit"}, {}, "the query has a limit()"),
         ({}, {"partitions": "2"}, "the state lies in 2 partitions already"),
         (
             {},

@@ -57,8 +57,8 @@ SCENARIO = Scenario(
     options=OPTIONS,
     support={
         Engine.SPARK: needs(
-            "state in RocksDB, a query on Spark 4.2 or newer, and a checkpoint that is a folder of"
-            " this machine"
+            "state in RocksDB and no limit(), a query on Spark 4.2 or newer, and a checkpoint that"
+            " is a folder of this machine"
         ),
         Engine.KAFKA_STREAMS: needs(
             "a stored version that describes the topology, and a repartition topic between the"
