@@ -37,13 +37,14 @@ _BROKER = {
 # Modules that are mostly one long journey. Where modules are spread over processes, these go first:
 # the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
-    *("integration/test_offline_upgrade", "browser/test_whole_job", "integration/test_stack"),
-    *("plan/test_parking", "integration/test_worker", "integration/test_reset_streams"),
-    "integration/test_streams_scenarios",
-    *("integration/test_state_moves", "integration/test_spark_old_state", "live/test_live_control"),
-    *("integration/test_capture", "integration/test_rehearse", "integration/test_spark_reset"),
+    *("browser/test_whole_job", "integration/test_stack", "integration/test_offline_upgrade"),
+    *("integration/test_spark_skip", "plan/test_parking", "integration/test_worker"),
+    *("integration/test_state_moves", "gateway/remote/test_remote_spark"),
+    *("integration/test_reset_streams", "integration/test_streams_scenarios"),
+    *("integration/test_spark_old_state", "live/test_live_control", "integration/test_capture"),
+    *("integration/test_rehearse", "integration/test_spark_reset"),
     *("integration/test_capture_reaches_nothing", "live/test_live_driver", "browser/test_console"),
-    *("plan/test_retire", "gateway/remote/test_remote_spark", "integration/test_spark_skip"),
+    "plan/test_retire",
 )
 
 
