@@ -230,7 +230,8 @@ def _applied(folder: Path, broker: str, group: str) -> Row:
 def _large(folder: Path, group: str) -> Row:
     work = _through_worker(folder, group)
     work()
-    (best,) = least_of((work,), 3)
+    # As often as the others: a broker that has just begun gets faster from turn to turn.
+    (best,) = least_of((work,), TIMES)
     moved = json.loads((folder / "plan.json").read_text())["steps"]
     assert any(len(s["details"].get("offsets", ())) == LARGE for s in moved)
     return Row(
