@@ -135,12 +135,24 @@ def _risks(version: Version | None) -> list[str]:
             " applyInPandasWithState, both of processing time and of event time; other releases"
             " were not tried)"
         )
+        if any(_has_processing_time(o) for o in timed):
+            risks.append(
+                "a query with timers of processing time has a batch at each trigger, with input or"
+                " without, so its stop is likely to leave one begun: where that refuses the run,"
+                " take the batch back with repair, or stop it once more after a start with a long"
+                " interval"
+            )
     if version is None or version.engine_version is None:
         risks.append(
             "which Spark the query runs on is not known: only 4.2 and newer is sure to read what"
             " Spark 4.2 writes"
         )
     return risks
+
+
+def _has_processing_time(operator: StatefulOperator) -> bool:
+    said = operator.extra.get("timeout"), operator.extra.get("time_mode")
+    return any(str(word).startswith("ProcessingTime") for word in said)
 
 
 def _has_timers(operator: StatefulOperator) -> bool:
