@@ -1,19 +1,17 @@
 """A real query is upgraded, judged, refused by Spark itself, taken back and repaired."""
 
 import json
-import subprocess
-import sys
 import time
-import uuid
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+import headgate
 from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from integration.conftest import Team, end_workers
+from integration.driven import Driven
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
-PROGRAM = Path(__file__).parent / "upgrade_program.py"
 JOBS = """
 import json
 from pyspark.sql import functions as F
@@ -30,7 +28,7 @@ def write(df, version):
             out.write(json.dumps(line) + "\\n")
     writer = df.writeStream.outputMode("update").foreachBatch(each)
     return writer.option("checkpointLocation", "{folder}/checkpoint").trigger(
-        processingTime="1 second")
+        processingTime="300 milliseconds")
 
 def counts(spark):
     return write(read(spark, "{topic}").groupBy("city").count(), "counts")
@@ -49,54 +47,45 @@ def elsewhere(spark):
 """
 
 
-class Pipeline:
+class Pipeline(Driven):
     """A query that counts cities, run by registered commands; `current` names its function."""
 
-    def __init__(self, team, topic, produce, broker):
-        self.team, self.folder, self.produce = team, team.folder, produce
+    def __init__(self, spark, team, topic, produce):
+        super().__init__(team.folder)
+        self.spark, self.team, self.produce = spark, team, produce
         self.topic, self.other = topic("orders", partitions=2), topic("other", partitions=2)
-        self.sent = []
-        fields = {"broker": broker, "folder": self.folder}
-        text = JOBS.format(topic=self.topic, other=self.other, **fields)
-        (self.folder / "jobs.py").write_text(text)
+        self.sent, self.captured = [], {}
+        fields = {"broker": team.bootstrap, "folder": self.folder}
+        self.jobs = JOBS.format(topic=self.topic, other=self.other, **fields)
+        (self.folder / "jobs.py").write_text(self.jobs)
         (self.folder / "current").write_text("counts")
-        # A number alone may be another process's by now, and the JVM outlives its driver.
-        token = uuid.uuid4().hex[:12]
-        runs = f"grep -qsa '[q]uery-{token}' /proc/[0-9]*/cmdline"
-        start = f"nohup {sys.executable} {PROGRAM} {self.folder} query-{token} > query.log 2>&1 &"
-        self.commands = {
-            "start": f"{start} echo $! > query.pid",
-            "stop": f"kill $(cat query.pid); while {runs}; do sleep 0.1; done",
-            "status": f"{runs} && exit 0 || exit 3",
-            "deploy": "cp next current",
-            "withdraw": "echo counts > current",
-        }
-        team.register(
-            '[[pipeline]]\nname = "counts"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
-            'watch = "watch"\n'
-            'entry_point = "jobs:counts"\n[pipeline.commands]\n',
-            *(f"{word} = {json.dumps(text)}" for word, text in self.commands.items()),
-        )
+        self.commands |= {"deploy": "cp next current", "withdraw": "echo counts > current"}
+        team.register(self.table("counts", 'watch = "watch"', 'entry_point = "jobs:counts"'))
+
+    def begin(self):
+        jobs = {}
+        exec(self.jobs, jobs)
+        return jobs[(self.folder / "current").read_text().strip()](self.spark).start()
 
     @property
     def checkpoint(self):
         return self.folder / "checkpoint"
 
-    def shell(self, word):
-        return subprocess.run(self.commands[word], shell=True, cwd=self.folder, check=False)
-
     def send(self, cities):
         self.produce(self.topic, cities)
         self.sent += cities
 
+    def send_quickly(self):
+        """Let the last batches be short: after long or rare ones a stop is watched for longer."""
+        for n in range(6):
+            self.send([f"city-{n}"])
+            self.wait_until_read()
+
     def capture(self, function):
         file = self.folder / f"{function}.json"
-        self.team.run("capture", f"jobs:{function}", "-o", str(file))
+        if not file.exists():
+            self.team.run("capture", f"jobs:{function}", "-o", str(file))
         return str(file)
-
-    def store(self):
-        """Store what runs: the checkpoint alone tells too little for a verdict."""
-        self.team.run("capture", "jobs:counts", "--pipeline", "counts")
 
     def upgrade(self, after, *options, function=None, code=0):
         (self.folder / "next").write_text(function or "")
@@ -121,36 +110,41 @@ class Pipeline:
         return sum(found.offsets.get(self.topic, {}).values())
 
     def wait_until_read(self):
-        wait_for(lambda: self.read() == len(self.sent), self.folder / "query.log")
+        self.wait_for(lambda: self.read() == len(self.sent))
+
+    def wait_for(self, condition, seconds=420):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, self.why
+            time.sleep(0.1)
 
 
-def wait_for(condition, log, seconds=420):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, log.read_text()[-3000:]
-        time.sleep(0.3)
-
-
-@pytest.fixture
-def pipeline(team, topic, produce, broker):
-    """It runs and has read 20 records, out of order and some of them twice."""
-    made = Pipeline(team, topic, produce, broker)
-    made.send([f"city-{n * 7 % 4}" for n in range(18)] + ["city-1", "city-1"])
-    made.shell("start")
-    made.wait_until_read()
-    yield made
-    made.shell("stop")
+@pytest.fixture(scope="module")
+def pipeline(spark, tmp_path_factory, topic, produce, broker):
+    """It runs, and has read records out of order and some of them twice; each test leaves it so."""
+    team = Team(tmp_path_factory.mktemp("upgraded"), broker)
+    with (
+        Pipeline(spark, team, topic, produce) as made,
+        headgate.watch(spark, team.folder / "watch"),
+    ):
+        made.send([f"city-{n * 7 % 4}" for n in range(18)] + ["city-1", "city-1"])
+        made.shell("start")
+        made.wait_until_read()
+        # What runs, stored: the checkpoint alone tells too little for a verdict.
+        team.run("capture", "jobs:counts", "--pipeline", "counts")
+        yield made
+        made.shell("stop")
+    end_workers(team)
 
 
 def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
-    pipeline.store()
     # A version that the verdict refuses: nothing runs, and the reason has its code.
     before = read_checkpoint(str(pipeline.checkpoint))
     _, refused = pipeline.upgrade("jobs:more", code=3)
     assert not refused["steps"] and "the gate is closed" in refused["refusals"][0]
     assert "headgate plan from-scratch" in " ".join(refused["refusals"])
     assert read_checkpoint(str(pipeline.checkpoint)).head == before.head
-    assert pipeline.shell("status").returncode == 0
+    assert pipeline.shell("status") == 0
 
     file, plan = pipeline.upgrade(pipeline.capture("only_known"), function="only_known")
     assert plan["appliable"], plan["refusals"]
@@ -163,11 +157,12 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
         "prove_version",
         "compare_version",
     ]
+    pipeline.send_quickly()
     process = pipeline.team.popen("apply", str(file), "--format", "json")
     while process.poll() is None:
         # A producer keeps writing: the first batch of the new version has something to take.
         pipeline.send(["city-2", "city-9"])
-        time.sleep(1)
+        time.sleep(0.5)
     out, err = process.communicate()
     assert process.returncode == 0, f"{out}\n{err}\n{pipeline.team.worker_log()}"
     done = json.loads(out)
@@ -196,8 +191,8 @@ def test_what_spark_refuses_is_taken_back_by_itself(pipeline):
     version = pipeline.capture("more")
     file, plan = pipeline.upgrade(version, "--fail-on", "none", function="more")
     assert plan["appliable"] and plan["impact"]["verdict"] == "refuses"
-    pipeline.send(["city-3"])
-    pipeline.wait_until_read()
+    since = len(pipeline.out())
+    pipeline.send_quickly()
     process = pipeline.team.popen("apply", str(file), "--format", "json")
     sent = False
     while process.poll() is None:
@@ -213,7 +208,7 @@ def test_what_spark_refuses_is_taken_back_by_itself(pipeline):
     assert {s["state"] for s in said["steps"]} <= {"undone", "skipped", "failed"}
     pipeline.wait_until_read()
     assert pipeline.results("counts") == Counter(pipeline.sent)
-    assert {line["version"] for line in pipeline.out()} == {"counts"}
+    assert {line["version"] for line in pipeline.out()[since:]} == {"counts"}
 
 
 def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
@@ -221,9 +216,8 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
     pipeline.produce(pipeline.other, ["x", "y", "z"])
     (pipeline.folder / "current").write_text("elsewhere")
     pipeline.shell("start")
-    log = pipeline.folder / "query.log"
-    wait_for(lambda: pipeline.shell("status").returncode == 3, log)
-    assert "partitionsDeleted" in log.read_text(), log.read_text()[-3000:]
+    pipeline.wait_for(lambda: pipeline.shell("status") == 3)
+    assert pipeline.topic in pipeline.why and "have been deleted" in pipeline.why
     (pipeline.folder / "current").write_text("counts")
     broken = tree_hash(pipeline.checkpoint)
 
