@@ -249,6 +249,7 @@ def test_equal_input_gives_an_equal_landscape_and_order_of_reading_does_not_matt
     assert one == two
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2_000])
 def test_time_is_linear_in_topics_and_offsets(count):
     def seconds(n):

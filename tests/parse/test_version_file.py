@@ -40,6 +40,7 @@ def of(kind):
     return st.text(max_size=5) if kind is str else st.from_type(kind)
 
 
+@pytest.mark.slow
 @given(of(Version))
 @settings(max_examples=60, deadline=None)
 def test_what_is_written_comes_back(version):

@@ -81,6 +81,7 @@ def test_nobody_for_a_day_fails_the_step_and_takes_nothing_back(lab):
     assert list(here.folder.glob(".ck.before-*"))
 
 
+@pytest.mark.slow
 def test_killed_at_any_point_it_is_asked_and_done_once(lab):
     for at in itertools.count():
         here = lab(FENCED)

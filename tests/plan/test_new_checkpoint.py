@@ -308,6 +308,7 @@ def test_an_undo_puts_every_byte_back(query):
     assert (lab.folder / "running").exists()
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_effect_is_made_good(query):
     # Every point is before or after an effect: each third one comes to all of them in turn.
     for at in range(0, 200, 3):

@@ -134,6 +134,7 @@ def test_a_roll_back_takes_the_fence_off(lab, runs):
     assert (made.folder / "running").exists() is runs
 
 
+@pytest.mark.slow
 def test_no_crash_leaves_a_fence_behind_for_good(lab):
     at = 0
     while True:

@@ -296,6 +296,7 @@ def test_the_error_of_a_run_that_a_watch_told_of_is_kept_in_one_line():
     assert judge_life(life, 0.0).error == "BOOM: no"
 
 
+@pytest.mark.slow
 def test_a_crash_anywhere_is_gone_on_from(stuck):
     # Every third point: before effects and after them, by turns.
     for at in itertools.count(step=3):
