@@ -9,7 +9,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 # (tests/conftest.py). All else runs on all processors.
 REAL := kafka or spark or browser or stack or remote
 PROCESSES ?= $(shell awk '/^MemAvailable/ {n = int($$2 / 4194304)} \
-	END {print n < 2 ? 2 : n > 5 ? 5 : n}' /proc/meminfo 2>/dev/null)
+	END {print (n < 2 ? 2 : (n > 5 ? 5 : n))}' /proc/meminfo 2>/dev/null)
 SPREAD = -n $(or $(PROCESSES),3) --dist loadfile --no-loadscope-reorder
 # The tests that failed in either run, one a line (tests/conftest.py).
 FAILED := .cache/failed-tests
