@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from headgate.gateway.child_processes import descendants
 from headgate.local.demo.pipelines import PIPELINES
+from headgate.store import open_store
+from headgate.usecases.context import open_context
 from running_stack import Stack
 
 pytestmark = pytest.mark.stack
@@ -44,11 +47,17 @@ def batch(home: Path, name: str) -> int:
     return json.loads(file.read_text())["batchId"] if file.exists() else -1
 
 
-def topology(home: Path, name: str) -> dict | None:
-    """Return what the store knows of a pipeline, None while it knows nothing."""
+def is_known(home: Path, name: str) -> bool:
+    """Return whether the worker has stored what a pipeline is."""
+    with closing(open_store(open_context(str(home / "headgate.toml")).store_url)) as store:
+        return store.versions.newest(name) is not None
+
+
+def topology(home: Path, name: str) -> dict:
     argv = [sys.executable, "-m", "headgate.cli.main", "--config", str(home / "headgate.toml")]
     done = subprocess.run([*argv, "topology", name, "--format", "json"], capture_output=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
@@ -60,7 +69,8 @@ def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     first = orders(kafka)
     started.wait(lambda: orders(kafka) > first)
 
-    seen = started.wait(lambda: topology(home, NAMES[0]))
+    started.wait(lambda: is_known(home, NAMES[0]))
+    seen = topology(home, NAMES[0])
     assert {"orders", "payments"} <= set(seen["topics"]["in"])
     assert seen["topics"]["out"] == ["city-revenue"]
 
@@ -72,18 +82,27 @@ def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     assert again.returncode == 2
     assert len(again.stderr.splitlines()) == 1 and "already runs" in again.stderr
 
-    for name in NAMES:
-        assert started.control("status", name).returncode == 0
-        assert started.control("stop", name).returncode == 0
-        assert started.control("status", name).returncode == 3
-        assert started.control("start", name).returncode == 0
-        assert started.control("status", name).returncode == 0
+    # The first one is stopped and started below.
+    for name in NAMES[1:]:
+        stops(started, name)
+        starts(started, name)
     assert "ended by itself" not in started.output.read_text()
     # A second batch, so that going on differs from beginning anew.
     started.wait(lambda: batch(home, NAMES[0]) > 0)
     assert started.end(signal.SIGINT) == 0
     assert started.control("status", NAMES[0]).returncode == 3
     assert started.control("start", NAMES[0]).returncode == 1
+
+
+def stops(stack: Stack, name: str) -> None:
+    assert stack.control("status", name).returncode == 0
+    assert stack.control("stop", name).returncode == 0
+    assert stack.control("status", name).returncode == 3
+
+
+def starts(stack: Stack, name: str) -> None:
+    assert stack.control("start", name).returncode == 0
+    assert stack.control("status", name).returncode == 0
 
 
 def test_it_goes_on_where_it_was_and_a_refused_version_says_why(started, home):
@@ -94,13 +113,13 @@ def test_it_goes_on_where_it_was_and_a_refused_version_says_why(started, home):
     assert (home / "checkpoints" / NAMES[0] / "metadata").read_text() == metadata
     started.wait(started.works)
 
-    started.control("stop", NAMES[0])
+    stops(started, NAMES[0])
     refused = started.control(
         "start", NAMES[0], "--entry-point", "headgate.local.demo.orders_by_city:v2"
     )
     assert refused.returncode == 1
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in refused.stderr
-    assert started.control("start", NAMES[0]).returncode == 0
+    starts(started, NAMES[0])
     started.end(signal.SIGKILL)
 
 
