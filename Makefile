@@ -4,12 +4,12 @@ SETUP := @sh scripts/setup.sh
 BIN := .venv/bin
 # Tests may write bytecode where Python may not: pytest would rewrite each module at every run.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
-# What needs a server, Spark or a browser waits for most of its time: it runs in two to five
+# What needs a server, Spark or a browser waits for most of its time: it runs in two to four
 # processes, as many as have 4 GB each, a module in one of them, the longest first
 # (tests/conftest.py). All else runs on all processors.
 REAL := kafka or spark or browser or stack or remote
 PROCESSES ?= $(shell awk '/^MemAvailable/ {n = int($$2 / 4194304)} \
-	END {print (n < 2 ? 2 : (n > 5 ? 5 : n))}' /proc/meminfo 2>/dev/null)
+	END {print (n < 2 ? 2 : (n > 4 ? 4 : n))}' /proc/meminfo 2>/dev/null)
 SPREAD = -n $(or $(PROCESSES),3) --dist loadfile --no-loadscope-reorder
 # The tests that failed in either run, one a line (tests/conftest.py).
 FAILED := .cache/failed-tests

@@ -22,6 +22,7 @@ _EXAMPLES = {
     "NEW=OLD": "0=1 or orders=0",
     "ID": "an id",
     "FOLDER": "/data/out",
+    "FOLDER|TOPIC": "/data/out or orders-out",
     "LOCATION": "/data/checkpoints/new",
     "EVIDENCE": "a file or a folder",
     "LIST": "refuses,silently_wrong",
