@@ -12,34 +12,59 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
+class SetUp:
+    """The set-up script and its stages, whose names are one's to give other values."""
+
+    def __init__(self, modules):
+        vars(self)["modules"] = modules
+        vars(self)["made"] = []
+
+    def __getattr__(self, name):
+        for module in self.modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        having = [module for module in self.modules if hasattr(module, name)]
+        assert having, f"no stage has {name}"
+        for module in having:
+            setattr(module, name, value)
+
+
+def stages():
+    return [n for n in sys.modules if n.split(".")[0] == "setting_up"]
+
+
 @pytest.fixture
-def setup(tmp_path):
+def setup(tmp_path, monkeypatch):
     """The set-up script, working in an empty clone."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
     spec = importlib.util.spec_from_file_location("setup_script", ROOT / "scripts" / "setup.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    found = SetUp([module, *(sys.modules.pop(name) for name in stages())])
     for name in ("requirements.txt", "requirements-dev.txt", "pyproject.toml"):
         (tmp_path / name).write_text(name)
-    module.ROOT, module.CACHE, module.VENV = tmp_path, tmp_path / ".cache", tmp_path / ".venv"
-    module.BIN = module.VENV / "bin"
-    module.REQUIREMENTS = tmp_path / "requirements-dev.txt"
-    module.made = []
+    found.ROOT, found.CACHE, found.VENV = tmp_path, tmp_path / ".cache", tmp_path / ".venv"
+    found.BIN = found.VENV / "bin"
+    found.REQUIREMENTS = tmp_path / "requirements-dev.txt"
 
     def install():
-        module.made.append("packages")
-        (module.BIN / "headgate").write_text("")
-        (module.BIN / "headgate").chmod(0o755)
+        found.made.append("packages")
+        (found.BIN / "headgate").write_text("")
+        (found.BIN / "headgate").chmod(0o755)
         return True
 
     def resolve(partial, cache, log):
-        module.made.append("jars")
+        found.made.append("jars")
         partial.mkdir(parents=True, exist_ok=True)
         (partial / "a.jar").touch()
         return True
 
-    module.make_venv = lambda: module.BIN.mkdir(exist_ok=True)
-    module.install_with_uv, module.resolve = install, resolve
-    return module
+    found.make_venv = lambda: found.BIN.mkdir(exist_ok=True)
+    found.install_with_uv, found.resolve = install, resolve
+    return found
 
 
 def cut_off(*_):
