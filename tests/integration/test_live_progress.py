@@ -35,7 +35,8 @@ def test_counts_of_a_run_and_how_its_pipeline_catches_up(team, groups, produce, 
     (count,) = [c for c in shown["counts"] if c["unit"] == "partitions"]
     moved = [s["action"] for s in shown["steps"]].index("reset_offsets")
     assert (count["position"], count["done"], count["total"]) == (moved, 3, 3)
-    assert [entry["action"] for entry in shown["audit"]] == ["apply", "done"]
+    each = ["step begun", "step done"] * len(shown["steps"])
+    assert [entry["action"] for entry in shown["audit"]] == ["apply", *each, "done"]
 
     detail = read_run(team.context, done["run"])
     first = look_at(team.context, detail)
