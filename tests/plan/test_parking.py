@@ -301,6 +301,37 @@ def test_parking_and_putting_back_survive_a_crash_at_every_point(
     assert at > 12
 
 
+@pytest.mark.slow
+def test_what_a_crash_left_half_deleted_comes_back_and_the_rest_stays(
+    kafka_lab, topic, write, read
+):
+    names = sorted(topic(word, partitions=1) for word in ("first", "second"))
+    for name in names:
+        write(name, odd(0))
+    half = 0
+    for at in itertools.count(0, 3):
+        before = {name: read(name) for name in names}
+        shapes, logs = kafka_lab.effects().shapes(names), kafka_lab.effects().topics(names)
+        plan = plan_of(kafka_lab, *names)
+        run = kafka_lab.enqueue(plan)
+        if not kafka_lab.crash(run, plan, at):
+            break
+        kept = [n for n, s in kafka_lab.effects().shapes(names).items() if s.id == shapes[n].id]
+        half += len(kept) == 1
+        made = kafka_lab.undo(run, plan)
+        if made.steps:
+            assert made.appliable, made.refusals
+            kafka_lab.execute(kafka_lab.enqueue(made, undo_of=run), made, undo_of=run)
+        now = kafka_lab.effects().shapes(names)
+        assert {n: s.configs for n, s in now.items()} == {n: s.configs for n, s in shapes.items()}
+        assert {name: read(name) for name in names} == before
+        # One that was never deleted is the same topic, with the same offsets.
+        assert {n: now[n].id for n in kept} == {n: shapes[n].id for n in kept}
+        again = kafka_lab.effects().topics(kept)
+        assert {n: again[n].partitions for n in kept} == {n: logs[n].partitions for n in kept}
+    assert half and at > 8
+
+
 def record_counts(found):
     return {n: len(rows) for n, rows in found.items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
@@ -20,7 +20,8 @@ class RefillTopics(StepBase):
 
     `parking` maps a topic to its parking topic. What a topic holds now is deleted first: it was
     written since. Each record has its partition, key, value, headers, timestamp and order again,
-    and another offset.
+    and another offset. Of a topic in `ids` the id says which one it was: while that one is there
+    it was never deleted, and stays as it is.
     """
 
     action: ClassVar[str] = "refill_topics"
@@ -29,6 +30,7 @@ class RefillTopics(StepBase):
     parking: dict[str, str]
     pipeline: str | None = None
     group: str | None = None
+    ids: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -40,21 +42,25 @@ class RefillTopics(StepBase):
 
     def refusals(self, world: World) -> tuple[str, ...]:
         """Refuse where a parking topic is gone."""
-        gone = self.parking.values() - world.shapes(self.parking.values()).keys()
+        needed = self._lost(world).values()
+        gone = needed - world.shapes(needed).keys()
         return (f"the parked records are gone: no topic {named(gone)}",) if gone else ()
 
     def risks(self, world: World) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
+        parking = self._lost(world)
+        if not parking:
+            return ()
         risks = [
-            f"records put back into {named(self.parking)} have other offsets than before:"
+            f"records put back into {named(parking)} have other offsets than before:"
             " an offset that somebody noted of them means another record now"
         ]
-        held = {n: t.records for n, t in world.topics(self.parking).items() if t.records}
+        held = {n: t.records for n, t in world.topics(parking).items() if t.records}
         risks += [
             f"{name} holds {count} record(s) that were written since: they are deleted"
             for name, count in sorted(held.items())
         ]
-        for name, groups in sorted(world.topic_readers(self.parking).items()):
+        for name, groups in sorted(world.topic_readers(parking).items()):
             if groups:
                 risks.append(f"{named(groups)} gets the records put back into {name} once more")
         return tuple(risks)
@@ -64,13 +70,14 @@ class RefillTopics(StepBase):
         prove_stopped(world, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(world, self.group, None, again=True)
-        wanted = {*self.parking, *self.parking.values()}
+        lost = self._lost(world)
+        wanted = {*lost, *lost.values()}
         if gone := wanted - world.shapes(wanted).keys():
             raise RefusedError(f"topic {named(gone)} does not exist: nothing can be put back")
 
     def bind(self, effects: Effects) -> Was:
         """Decide up to where the topics are emptied first."""
-        topics = effects.topics(self.parking)
+        topics = effects.topics(self._lost(effects))
         ends = {
             name: {str(p.number): p.end for p in topic.partitions if p.end != p.begin}
             for name, topic in topics.items()
@@ -85,12 +92,12 @@ class RefillTopics(StepBase):
         """Delete what was written since, and copy what is missing."""
         before = {(t, int(n)): end for t, ends in was["before"].items() for n, end in ends.items()}
         effects.empty_topic(before)
-        for name, parking in sorted(self.parking.items()):
+        for name, parking in sorted(self._lost(effects).items()):
             effects.unpark(parking, name)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Compare record by record with what was parked."""
-        for name, parking in sorted(self.parking.items()):
+        for name, parking in sorted(self._lost(effects).items()):
             digests = effects.prove_unparked(parking, name).values()
             count = sum(d.records for d in digests)
             effects.note(f"{name} holds what was parked of it again: {count} record(s)")
@@ -98,6 +105,12 @@ class RefillTopics(StepBase):
     def undo(self, was: Was) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
+
+    def _lost(self, world: World) -> dict[str, str]:
+        """Return topics, and where they are parked, but those that were never deleted."""
+        there = world.identities(self.ids) if self.ids else {}
+        kept = {name for name, (id_, _) in there.items() if id_ == self.ids[name]}
+        return {name: at for name, at in self.parking.items() if name not in kept}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

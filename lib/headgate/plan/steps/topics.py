@@ -111,7 +111,8 @@ class DeleteTopics(StepBase):
         if not parking:
             return (back,)
         configs = {s.name: s.configs for s in shapes if s.name in parking}
-        refill = RefillTopics(parking=parking, pipeline=self.pipeline)
+        ids = {s.name: s.id for s in shapes if s.name in parking}
+        refill = RefillTopics(parking=parking, pipeline=self.pipeline, ids=ids)
         return (back, refill, ConfigureTopics(configs=configs))
 
 
@@ -187,9 +188,10 @@ class RestoreTopics(StepBase):
             effects.create_topic(shape)
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """Fail where a topic is missing, or has not what it had."""
+        """Fail where a topic is missing, or has not what it had; one never deleted has."""
         now = effects.shapes(self._names)
-        wrong = [s["name"] for s in self.shapes if not _is_like(now.get(s["name"]), s)]
+        made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
+        wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
             raise StepError(f"not made anew as they were: {named(wrong)}")
 
