@@ -10,7 +10,7 @@ from headgate.errors import NotFoundError, RefusedError, StoreError, Unreachable
 from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
-from headgate.store.glance import Glance, open_for_reading, open_to_queue
+from headgate.store.glance import Glance, open_soonest
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
 from headgate.store.slots import Slot
@@ -54,7 +54,7 @@ def _run(resources):
 
 
 def test_the_same_answers(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     assert isinstance(glance, Glance)
     for pipeline in ("seen", "captured", "nobody"):
         assert glance.versions.running(pipeline) == filled.versions.running(pipeline)
@@ -71,7 +71,7 @@ def test_the_same_answers(filled, url):
 
 
 def test_the_same_answers_to_who_waits_for_a_run(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     runs = filled.runs.list()
     filled.journal.note(runs[0].id, 0, "half-way")
     filled.progress.record(runs[0].id, 0, "partitions", 1, None)
@@ -95,7 +95,7 @@ def test_the_same_answers_to_who_waits_for_a_run(filled, url):
 
 
 def test_a_run_is_queued_by_the_same_rows(filled, url):
-    glance = open_to_queue(url)
+    glance = open_soonest(url)
     assert isinstance(glance, Glance)
     new = _run(("topic:x", "group:x", "topic:x"))
     first = glance.runs.enqueue(new, by="ann", action="apply")
@@ -121,7 +121,7 @@ def _written(connection, table, key, run):
 
 
 def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(filled, url):
-    glance = open_to_queue(url)
+    glance = open_soonest(url)
     before = filled.runs.list(), filled.audit.list()
     for store in (glance, filled):
         with pytest.raises(RefusedError, match=r"run .* is queued on group:b: wait for its end"):
@@ -132,7 +132,7 @@ def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(fil
 
 
 def test_it_tells_that_somebody_else_has_written(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     stamp = glance.database.stamp()
     glance.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
     assert glance.database.stamp() == stamp
@@ -142,7 +142,7 @@ def test_it_tells_that_somebody_else_has_written(filled, url):
 
 
 def test_the_same_slot(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     slot = Slot(filled.database)
     assert Slot(glance.database).is_free()
     assert slot.take()
@@ -153,7 +153,7 @@ def test_the_same_slot(filled, url):
 
 
 def test_the_same_places(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     assert glance.places.all() == filled.places.all() == {}
     filled.places.lead("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
     filled.places.lead("p", declared="s3a://b/other", location="s3a://b/other.3", run="r")
@@ -163,7 +163,7 @@ def test_the_same_places(filled, url):
 
 
 def test_it_sees_what_was_written_a_moment_ago(filled, url):
-    glance = open_for_reading(url)
+    glance = open_soonest(url)
     filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
     assert [r.state for r in glance.runs.touching("group:new")] == [RunState.QUEUED]
     glance.close()
@@ -180,14 +180,14 @@ def test_tables_of_another_revision_are_the_stores_business(filled, url, revisio
     # The older tables are all there already, so that the migration shows who opened the store.
     said = "newer than this program's" if revision == "9999" else "already exists|duplicate column"
     with pytest.raises((StoreError, UnreachableError), match=said):
-        open_for_reading(url)
+        open_soonest(url)
 
 
 def test_a_store_that_is_not_there_is_made(url):
-    store = open_for_reading(url)
+    store = open_soonest(url)
     assert isinstance(store, Store)
     store.close()
-    again = open_for_reading(url)
+    again = open_soonest(url)
     assert isinstance(again, Glance)
     again.close()
 
@@ -195,7 +195,7 @@ def test_a_store_that_is_not_there_is_made(url):
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / "x.db").write_text("This is no database, but long enough for a header." * 20)
     with pytest.raises((StoreError, UnreachableError), match=r"x\.db"):
-        open_for_reading(f"sqlite:///{tmp_path / 'x.db'}")
+        open_soonest(f"sqlite:///{tmp_path / 'x.db'}")
 
 
 def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(tmp_path):
@@ -215,7 +215,7 @@ def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(t
 
 def test_sqlalchemy_is_not_imported(filled, url):
     program = (
-        "import sys; from headgate.store.glance import open_for_reading as o;"
+        "import sys; from headgate.store.glance import open_soonest as o;"
         f" s = o({url!r}); s.runs.touching('group:a'); s.versions.running('seen');"
         " from headgate.store.rows import NewRun; from headgate.store.slots import Slot;"
         " new = NewRun(scenario='s', pipeline='p', plan_hash='h', plan='{}', resources=('r',));"

@@ -20,7 +20,7 @@ from headgate.cli.count_lines import CountLines
 from headgate.cli.options import emit_json, progress_console
 from headgate.errors import StepError
 from headgate.plan.plan import Plan, load_plan
-from headgate.store.glance import open_for_reading
+from headgate.store.glance import open_soonest
 from headgate.store.rows import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context
@@ -64,7 +64,7 @@ def until_ended(context: Context, run: str) -> RunDetail:
 
 
 def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event) -> RunOutcome:
-    with closing(open_for_reading(context.store_url)) as store:
+    with closing(open_soonest(context.store_url)) as store:
         watch = _Watch(context, store, run)
         watch.see_to_a_worker()
         if to_the_end:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from shutil import disk_usage
 
@@ -27,31 +27,24 @@ _LOGS = ("offsets", "commits")
 Wanted = Callable[[str], bool]
 
 
-@contextmanager
-def seen(location: str, settings: Settings) -> Iterator[Path]:
+def seen(location: str, settings: Settings) -> AbstractContextManager[Path]:
     """Yield the folder of a checkpoint, or a shadow of it; one that is not there may be no folder.
 
     EvidenceError where a file that matters can't be read, UnreachableError where nothing answers.
     """
-    if not is_remote(location):
-        yield local_path(location)
-        return
-    with _shadow(location, settings, is_small) as folder:
-        yield folder
+    return _shadow(location, settings, is_small)
 
 
-@contextmanager
-def logs_seen(location: str, settings: Settings) -> Iterator[Path]:
+def logs_seen(location: str, settings: Settings) -> AbstractContextManager[Path]:
     """Yield the same with the two logs and the metadata alone, of which the newest are whole."""
-    if not is_remote(location):
-        yield local_path(location)
-        return
-    with _shadow(location, settings, None) as folder:
-        yield folder
+    return _shadow(location, settings, None)
 
 
 @contextmanager
 def _shadow(location: str, settings: Settings, wanted: Wanted | None) -> Iterator[Path]:
+    if not is_remote(location):
+        yield local_path(location)
+        return
     with scratch_folder(_PREFIX) as scratch:
         folder = scratch / "checkpoint"
         place = find(location, settings)

@@ -58,19 +58,14 @@ class Glance:
         self.database.close()
 
 
-def open_for_reading(url: str) -> Store | Glance:
-    """Return what answers a plan's questions soonest; errors are those of `open_store`."""
+def open_soonest(url: str) -> Store | Glance:
+    """Return what answers a plan, and queues a run, soonest; errors are those of `open_store`."""
     found = _glance(url)
     if found is not None:
         return found
     from headgate.store.store import open_store
 
     return open_store(url)
-
-
-def open_to_queue(url: str) -> Store | Glance:
-    """Return what queues a run soonest; errors are those of `open_store`."""
-    return open_for_reading(url)
 
 
 def _glance(url: str) -> Glance | None:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 from headgate.gateway.world import LiveWorld
 from headgate.plan.plan import UNDO, Plan, dump_plan
-from headgate.store.glance import open_to_queue
+from headgate.store.glance import open_soonest
 from headgate.store.rows import NewRun
 from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
@@ -21,7 +21,7 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
     StalePlanError with what moved since it was made. The worker checks the same once more.
     """
     with (
-        closing(open_to_queue(context.store_url)) as store,
+        closing(open_soonest(context.store_url)) as store,
         closing(
             with_judge(LiveWorld(registry_of(context.registry, store, plan), context.home), context)
         ) as world,

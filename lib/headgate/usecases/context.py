@@ -86,9 +86,9 @@ def _led(registry: Registry, url: str) -> Registry:
     if file != url and not Path(file).exists():
         return registry
     # Imported here: whoever has no remote checkpoint does not wait for it.
-    from headgate.store.glance import open_for_reading
+    from headgate.store.glance import open_soonest
 
-    with closing(open_for_reading(url)) as store:
+    with closing(open_soonest(url)) as store:
         return registry.led(store.places.all())
 
 

@@ -14,7 +14,7 @@ from headgate.plan.impact import with_kept
 from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenarios import reset
 from headgate.plan.streams_topology import topology_options
-from headgate.store.glance import Glance, open_for_reading
+from headgate.store.glance import Glance, open_soonest
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import with_rows
 from headgate.usecases.reset_registry import DEFAULT, reset_registry
@@ -74,10 +74,10 @@ def _store(context: Context, *, needed: bool) -> Store | Glance | None:
     """Open the store; for a preview one that is not there, or does not answer, is none."""
     url = context.store_url
     if needed:
-        return open_for_reading(url)
+        return open_soonest(url)
     if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
         return None
     try:
-        return open_for_reading(url)
+        return open_soonest(url)
     except HeadgateError:
         return None

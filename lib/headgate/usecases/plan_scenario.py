@@ -14,7 +14,7 @@ from headgate.plan.impact import with_kept
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Scenario
 from headgate.plan.target import read_rows
-from headgate.store.glance import open_for_reading
+from headgate.store.glance import open_soonest
 from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context, needs_file
 from headgate.usecases.copy_time import with_copy_time
@@ -32,7 +32,7 @@ def plan_scenario(
     needs_file(context)
     answers = with_rows(SCENARIOS.get(scenario), options or {})
     with (
-        closing(open_for_reading(context.store_url)) as store,
+        closing(open_soonest(context.store_url)) as store,
         closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
     ):
         plan = fresh_plan(store, world, scenario, pipeline, answers)

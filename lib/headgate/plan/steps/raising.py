@@ -7,17 +7,16 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.ports.control import Status
 from headgate.plan.proof import prove_stopped
 from headgate.plan.step import Was, check_topics
 from headgate.plan.steps.base import StepBase
+from headgate.plan.waiting import Wait
 from headgate.plan.words import named
 from headgate.plan.world import Effects, World
 
 # How long an application may take to join its group and to make its internal topics, and for how
 # long a status of `stopped` means that it has ended.
 PROVE_SECONDS, STOPPED_SECONDS = 180.0, 5.0
-_POLL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +114,13 @@ class ProvePartitions(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
-        waited = stopped = 0.0
+        wait = Wait(effects=effects)
         while missing := self._missing(effects):
-            is_stopped = effects.status(self.pipeline) is Status.STOPPED
-            stopped = stopped + _POLL if is_stopped else 0.0
-            if stopped >= STOPPED_SECONDS or waited >= PROVE_SECONDS:
-                how = "ended" if is_stopped else f"was waited for {waited:.0f} s"
+            has_ended = wait.look(self.pipeline)
+            if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
+                how = "ended" if has_ended else f"was waited for {wait.seconds:.0f} s"
                 raise StepError(f"{self.pipeline} {how}, and {missing}: its own log says why")
-            effects.pause(_POLL)
-            waited += _POLL
+            wait.pause()
         effects.note(self._said(effects))
 
     def verify(self, effects: Effects, was: Was) -> None:
