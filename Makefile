@@ -18,7 +18,7 @@ SLOWEST := --durations=15 --durations-min=1
 # it takes longer, and all else is the same.
 QUICK_JAVA := if home=$$($(BIN)/python scripts/class_archives.py); then export JAVA_HOME="$$home"; fi
 
-.PHONY: run test test-fast check docs score rehearse-all faults bench setup
+.PHONY: run test test-fast check docs score rehearse-all faults fuzz trial bench setup
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
@@ -64,6 +64,14 @@ rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes do
 faults: ## kill workers, stop the broker, fill the disk in every scene; writes docs/faults.md
 	$(SETUP) python jars
 	@exec $(BIN)/python scripts/faults.py --table docs/faults.md $(ARGS)
+
+fuzz: ## read damaged inputs of every kind (ARGS="--inputs 2000"); writes docs/fuzz.md
+	$(SETUP) python
+	@exec $(BIN)/python scripts/fuzz.py --table docs/fuzz.md $(ARGS)
+
+trial: ## run other kinds of pipelines through plan, apply and undo; writes docs/trial.md
+	$(SETUP) python jars
+	@exec env PYTHONPATH=tests $(BIN)/python -m trial.trial docs/trial.md $(ARGS)
 
 bench: ## measure against the peers; writes bench/RESULTS.md (one subject: ARGS=event_log)
 	$(SETUP) python jars

@@ -1,7 +1,9 @@
-"""Start here: the list of pages, and nothing else."""
+"""Start here: `streamlit run app.py` serves the console, with its guard in front."""
 
 from pathlib import Path
 
-from headgate.ui.page import navigate
+from streamlit.starlette import App
 
-navigate(Path(__file__).parent)
+from headgate.ui.server_guard import guards
+
+app = App(Path(__file__).with_name("console.py"), middleware=guards())

@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.errors import HeadgateError, RenameError
 from headgate.ui import data, markup
 from headgate.ui.ask import switch
-from headgate.ui.canvas import canvas_and_panel, search
+from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes, search
 from headgate.ui.compare_panel import compare_panel
 from headgate.ui.finding_card import engine_words
 from headgate.ui.given import GIVEN, Given
@@ -21,11 +21,11 @@ from headgate.ui.problem import show_problem
 from headgate.ui.rehearsal_panel import rehearsal_panel
 from headgate.ui.rename_form import forget_rename, renames
 from headgate.ui.sides import ask_side, given_line, pick_side, side_evidence, usual_sides
-from headgate.ui.state import collapsed
 from headgate.usecases.context import Context
-from headgate.views.compose import compose, has_changed
+from headgate.views.compose import has_changed, placed
 from headgate.views.scene import Lens
 from headgate.views.scene_compare import Side, one_side, sketch_comparison
+from headgate.views.scene_many import boxed
 from headgate.views.scene_topology import sketch_topology
 from headgate.views.verdict import verdict
 
@@ -133,25 +133,29 @@ def _show(look: Look, found: data.Comparison, pair: str) -> None:
     said = verdict(found.report)
     judged_for = engine_words(found.report.judged_for)
     st.html(markup.verdict(said.glyph, said.word, said.sentence, said.tone, judged_for))
-    sketch = sketch_comparison(
-        found.before, found.after, found.report, name=look.pipeline or "query"
+    sketch = boxed(
+        sketch_comparison(found.before, found.after, found.report, name=look.pipeline or "query")
     )
+    closed = closed_boxes(sketch, look.query)
     only = look.only_changes and any(map(has_changed, sketch.nodes))
     # As the Topology page has it, so that one finds again what one knows.
-    known = sketch_topology(found.after, name=look.pipeline or "query")
-    union = compose(
+    known = boxed(sketch_topology(found.after, name=look.pipeline or "query"))
+    union = placed(
         sketch,
-        Lens(collapsed=collapsed(), only_changes=only, view=_view()),
-        like=known,
+        Lens(collapsed=closed.boxes, only_changes=only, view=_view()),
+        known,
     )
     scene = one_side(union, sketch, look.side, found.before.topology)
-    panel = canvas_and_panel(
-        scene, sketch, key=CompareKey.GRAPH, picture=f"{pair} {only}", query=look.query
-    )
-    with panel:
+
+    def panel() -> None:
         if look.only_changes and not only:
             st.html(markup.quiet("No node of the graph changed, so all of it is shown."))
         compare_panel(look.context, look.pipeline, found, sketch)
+
+    beside = Beside(panel, query=look.query)
+    canvas_and_panel(
+        scene, sketch, beside, key=CompareKey.GRAPH, picture=f"{pair} {only}", closed=closed
+    )
 
 
 def _view() -> tuple[float, float]:

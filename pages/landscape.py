@@ -29,6 +29,8 @@ from headgate.views.numbers import plural
 
 # Seconds between two looks at the cluster.
 REFRESH = 5
+# Seconds between two questions whether Kafka has answered for the first time.
+FIRST_ANSWER = 0.5
 
 
 class View(StrEnum):
@@ -52,16 +54,25 @@ def main() -> None:
         )
         return
     _page(context)
+    if data.cluster(context, 0).is_awaited:
+        _await_kafka(context)
+
+
+@st.fragment(run_every=FIRST_ANSWER)
+def _await_kafka(context: Context) -> None:
+    """Draw the page once more as soon as Kafka has answered: the first paint does not wait."""
+    if not data.cluster(context, 0).is_awaited:
+        st.rerun(scope="app")
 
 
 @st.fragment(run_every=REFRESH)
 def _page(context: Context) -> None:
-    seen = data.cluster(context)
     try:
-        landscape = data.landscape(context, seen)
+        joined = data.landscape(context)
     except HeadgateError as error:
         show_problem(error)
         return
+    landscape, seen = joined.landscape, joined.seen
     head, views, *rest = st.columns(
         [2.7, 2.6, 1.95, 2.6, 0.5, 0.5], vertical_alignment="center", gap="small"
     )

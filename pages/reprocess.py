@@ -60,7 +60,7 @@ def _page(context: Context) -> None:
     elif run := selected(Param.RUN):
         _show_run(context, run)
     elif (scenario := chosen_scenario()) is None:
-        choose_scenario(pipeline)
+        choose_scenario(context, pipeline)
     else:
         _wizard(context, pipeline, scenario)
 
@@ -128,8 +128,9 @@ def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: boo
 
 def _landscape(context: Context) -> Callable[[], Landscape] | None:
     """Return what gives the landscape that the pages have already, None where none has Kafka."""
-    seen = data.cluster(context)
-    return (lambda: data.landscape(context, seen)) if seen.cluster else None
+    if data.cluster(context).cluster is None:
+        return None
+    return lambda: data.landscape(context).landscape
 
 
 def _show_plan(plan: Plan) -> None:

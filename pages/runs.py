@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.runs import RunRow
+from headgate.store.rows import RunFacts
 from headgate.ui import markup
 from headgate.ui.keys import Param, RunsKey
 from headgate.ui.page import open_page, title
@@ -20,6 +20,8 @@ from headgate.usecases.context import Context
 from headgate.usecases.list_runs import list_runs
 from headgate.views.numbers import plural, short_time
 
+PAGE = 100
+"""Runs in one table."""
 SIGNS = {
     "queued": "◷", "running": "…", "done": "✓", "refused": "!", "failed": "!", "cancelled": "–",
 }  # fmt: skip
@@ -34,9 +36,10 @@ def main() -> None:
 
 
 def _page(context: Context) -> None:
-    rows = list_runs(context)
-    active = sum(row.state.is_active for row in rows)
-    if not rows:
+    number = max(0, int(st.session_state.get(RunsKey.PAGE) or 0))
+    found = list_runs(context, limit=PAGE, offset=number * PAGE)
+    rows = found.rows
+    if not found.total:
         title("Runs")
         st.html(
             markup.empty(
@@ -46,19 +49,39 @@ def _page(context: Context) -> None:
             )
         )
         return
-    title("Runs", f"{plural(len(rows), 'run')}, {active} under way")
+    title("Runs", f"{plural(found.total, 'run')}, {found.active} under way")
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
     with table:
-        pick_row(_frame(rows), [r.id for r in rows], key=RunsKey.TABLE, param=Param.RUN)
+        pick_row(
+            _frame(rows), [r.id for r in rows], key=f"{RunsKey.TABLE}-{number}", param=Param.RUN
+        )
+        if found.total > PAGE:
+            _turn_pages(number, found.total)
     with one, st.container(border=True, key="details"):
-        if run := selected(Param.RUN):
+        if run := selected(Param.RUN) or next((r.id for r in rows), None):
             run_view(context, run)
-        else:
-            st.html(markup.quiet("Select a run to see its journal."))
 
 
-def _frame(rows: Sequence[RunRow]) -> pd.DataFrame:
+def _turn_pages(number: int, total: int) -> None:
+    """Show which runs these are, and go to newer or older ones."""
+    first, last = number * PAGE + 1, min((number + 1) * PAGE, total)
+    said, newer, older = st.columns([4, 1, 1], vertical_alignment="center")
+    with said:
+        st.caption(f"Runs {first:,} to {last:,} of {total:,}, newest first")
+    with newer:
+        st.button("Newer", key=RunsKey.NEWER, disabled=not number, width="stretch",
+                  on_click=_open_page, args=(number - 1,))  # fmt: skip
+    with older:
+        st.button("Older", key=RunsKey.OLDER, disabled=last >= total, width="stretch",
+                  on_click=_open_page, args=(number + 1,))  # fmt: skip
+
+
+def _open_page(number: int) -> None:
+    st.session_state[RunsKey.PAGE] = number
+
+
+def _frame(rows: Sequence[RunFacts]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],

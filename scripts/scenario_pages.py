@@ -20,7 +20,10 @@ from types import ModuleType
 
 from headgate.model.version import Engine
 from headgate.plan.build import PLANNED, SCENARIOS
+from headgate.plan.output_effects import Fact, Statement
 from headgate.plan.scenario import Answer, Option, Scenario, Support
+from headgate.plan.scenarios.output_statements import STATEMENTS
+from headgate.plan.state_loss import LOSSES
 from headgate.plan.step import Step
 from headgate.plan.steps import STEPS
 
@@ -32,6 +35,7 @@ ENGINES = {
 }
 _SCENARIOS = "headgate.plan.scenarios"
 _STEPS = "headgate.plan.steps"
+_GAPS = {"name": "PIPELINE", "to": "OUTPUT", "point": "POINT"}
 _SENTENCE = 30
 """Shorter texts of a function that names risks are pieces of a sentence, not one."""
 _HEAD = """\
@@ -41,7 +45,8 @@ What somebody wants done to a pipeline is a scenario. `headgate plan SCENARIO PI
 steps with every value resolved, every risk, and what is read again; nothing is changed by that.
 `headgate apply` runs the plan, `headgate request` asks somebody else for it, and the page
 *Reprocess* does the same. Every step is checked, journalled, verified, and undone by
-`headgate undo RUN` as far as the table of its scenario says.
+`headgate undo RUN` as far as the table of its scenario says. Every plan states what it and its
+undo do to outputs: an undo restores offsets, checkpoints and state, not results.
 
 This page is written by `scripts/scenario_pages.py` (`make docs`) from the declarations.
 """
@@ -52,7 +57,23 @@ def page() -> str:
     lines = [_HEAD, *_table(), "", *_planned()]
     for scenario in SCENARIOS.values():
         lines += ["", *_section(scenario)]
+    lines += ["", *_losses()]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _losses() -> Iterator[str]:
+    yield "## State that is dropped"
+    yield ""
+    yield "A new checkpoint holds no state. The plan counts what is dropped with Spark's reader;"
+    yield "rows and event times take the place of `{what}`. Each sentence was checked on Spark 4.2,"
+    yield "with the same records, with the state and without it."
+    yield ""
+    yield "| state | output mode | the input continues where it was | it begins at a point |"
+    yield "|---|---|---|---|"
+    for (holder, mode), loss in LOSSES.items():
+        cells = (loss.continues, loss.begins)
+        filled = (c.replace("{what}", "{what} " + loss.many) for c in cells)
+        yield f"| {holder} | {mode} | {' | '.join(filled)} |"
 
 
 def _table() -> Iterator[str]:
@@ -90,6 +111,7 @@ def _section(scenario: Scenario) -> Iterator[str]:
     yield f"{scenario.title}: {scenario.what}"
     yield from _asks(scenario)
     yield from _steps(scenario)
+    yield from _outputs(scenario)
     if found := list(risks(scenario)):
         yield from ("", "Its plan names these risks where they are there (`...` is the case's):")
         yield ""
@@ -130,6 +152,23 @@ def _steps(scenario: Scenario) -> Iterator[str]:
     for step in found:
         undo = _first(step.undo) if step.undoable else "**none: it can't be undone**"
         yield f"| `{step.action}` | {_one_line(_first(step))} | {_one_line(undo)} |"
+
+
+def _outputs(scenario: Scenario) -> Iterator[str]:
+    """Yield what the scenario and its undo do to outputs, engine by engine."""
+    told = {e: d for (name, e), d in STATEMENTS.items() if name == scenario.name}
+    yield from ("", "What it and its undo do to outputs:")
+    for engine, declared in told.items():
+        yield from ("", f"*{ENGINES[engine]}*", "", "| if | run | undo |", "|---|---|---|")
+        yield from map(_statement, declared.statements)
+
+
+def _statement(said: Statement) -> str:
+    only = " and ".join(fact.value for fact in Fact if fact in said.when)
+    never = " or ".join(fact.value for fact in Fact if fact in said.unless)
+    when = ", ".join(text for text in (only, f"unless {never}" if never else "") if text)
+    texts = (text.format(**_GAPS) for text in (said.run, said.undo))
+    return f"| {' | '.join(map(_one_line, (when or 'always', *texts)))} |"
 
 
 def _first(documented: object) -> str:

@@ -5,7 +5,8 @@
     python    .venv with the pinned packages of requirements-dev.txt, the package itself editable
     jars      .cache/jars/<hash of ivy.xml>, resolved by the Ivy that PySpark ships
     stores    .cache/stores/<hash>: servers that the tests of remote file systems read from, and
-              .cache/registry/<hash>: the schema registry that the tests of schemas ask
+              .cache/registry/<hash>: the schema registry that the tests of schemas ask, and
+              .cache/delta/<hash>: Delta Lake's jars for the tests of its sink
     postgres  .cache/postgres/<version>, where PostgreSQL is not installed: the tests of the store
     browser   a Chromium for the tests of the pages
 
@@ -27,9 +28,11 @@ from setting_up.jars import fetch_jars, has_jars
 from setting_up.java import check_java
 from setting_up.packages import has_packages, install_packages
 from setting_up.servers import (
+    fetch_delta,
     fetch_postgres,
     fetch_registry,
     fetch_stores,
+    has_delta,
     has_postgres,
     has_registry,
     has_stores,
@@ -44,8 +47,12 @@ def main(stages: list[str]) -> None:
         "python": (has_packages, install_packages),
         "jars": (has_jars, fetch_jars),
         "stores": (
-            lambda: has_stores() and has_registry(),
-            lambda: (has_stores() or fetch_stores(), has_registry() or fetch_registry()),
+            lambda: has_stores() and has_registry() and has_delta(),
+            lambda: (
+                has_stores() or fetch_stores(),
+                has_registry() or fetch_registry(),
+                has_delta() or fetch_delta(),
+            ),
         ),
         "postgres": (has_postgres, fetch_postgres),
         "browser": (has_browser, install_browser),

@@ -39,12 +39,16 @@ _BROKER = {
 _LONG = (
     *("browser/test_whole_job", "integration/test_stack", "integration/test_offline_upgrade"),
     *("integration/test_spark_skip", "plan/test_parking", "integration/test_worker"),
-    *("integration/test_state_moves", "gateway/remote/test_remote_spark"),
+    *(
+        "integration/test_open_state",
+        "integration/test_state_moves",
+        "gateway/remote/test_remote_spark",
+    ),
     *("integration/test_reset_streams", "integration/test_streams_scenarios"),
     *("integration/test_spark_old_state", "live/test_live_control", "integration/test_capture"),
     *("integration/test_rehearse", "integration/test_spark_reset"),
     *("integration/test_capture_reaches_nothing", "live/test_live_driver", "browser/test_console"),
-    "plan/test_retire",
+    *("plan/test_retire", "trial/test_trial"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headgate.gateway.world import LiveEffects
+from headgate.model.open_state import OpenState
 from headgate.model.registry import Commands, Registry
 from headgate.plan.execute import Executor
 from headgate.plan.plan import dump_plan
@@ -72,6 +73,10 @@ class CrashingEffects(LiveEffects):
         running = Path(self.registry.path).parent / "running"
         return Status.RUNS if running.exists() else Status.STOPPED
 
+    def open_state(self, location, batch):
+        """Nothing, without a JVM: tests/integration/test_open_state.py reads real ones."""
+        return OpenState(batch=batch, unknown="not read in this test")
+
     def crash_at(self, points: Points) -> CrashingEffects:
         for name in self.NAMES:
             setattr(self, name, points.wrap(getattr(self, name)))
@@ -88,6 +93,8 @@ class Lab:
         self.store = store
         # Who confirms what a person is asked to do, by word and request; None: not yet.
         self.person = lambda _word, _request: None
+        # What watch and evidence say of outputs, by pipeline and query id; None: nothing.
+        self.locate = None
 
     def enqueue(self, plan, undo_of=None) -> str:
         new = NewRun(
@@ -105,7 +112,7 @@ class Lab:
             self.notes.append(message)
 
         self.notes = []
-        return CrashingEffects(
+        made = CrashingEffects(
             self.registry,
             self.home,
             run=run,
@@ -113,6 +120,8 @@ class Lab:
             note=note,
             ask=lambda word, request: self.person(word, request),
         )
+        made.locate = self.locate
+        return made
 
     def execute(self, run: str, plan, undo_of=None, *, points: Points | None = None) -> None:
         points = points or Points()

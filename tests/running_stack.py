@@ -32,7 +32,8 @@ class Stack:
         return result
 
     def look(self) -> None:
-        self.seen |= set(descendants(self.process.pid))
+        found = {pid: begun(pid) for pid in descendants(self.process.pid)}
+        self.seen |= {(pid, start) for pid, start in found.items() if start}
 
     def said(self, word: str) -> str | None:
         lines = self.output.read_text().splitlines()
@@ -53,7 +54,7 @@ class Stack:
         """Send the signal; every process that there ever was must be gone soon after."""
         self.look()
         self.process.send_signal(sign)
-        code = self.process.wait(60)
+        code = self.process.wait(120)
         # A killed stack takes its children along at once; Spark's JVMs notice a moment later.
         deadline = time.monotonic() + (20 if sign == signal.SIGKILL else 0)
         while (left := self.left()) and time.monotonic() < deadline:
@@ -62,11 +63,24 @@ class Stack:
         return code
 
     def left(self) -> list[str]:
-        found = []
-        for pid in self.seen:
-            try:
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            found += [words] if words else []
-        return found
+        """The processes that still live, by id, start and command."""
+        return [f"{pid} {words(pid)}" for pid, start in self.seen if begun(pid) == start]
+
+
+def begun(pid: int) -> str | None:
+    """When the process started, in the kernel's ticks; None if it has ended.
+
+    Its id alone says nothing: ids are used again within minutes while many tests run.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else fields[19]
+
+
+def words(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

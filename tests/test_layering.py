@@ -19,10 +19,11 @@ RANK = {
     "cli": 8,
     "pages": 9,
     "app": 9,
+    "console": 9,
     "__init__": 10,
 }
 ONLY_IN = {
-    "streamlit": {"ui", "pages", "app"},
+    "streamlit": {"ui", "pages", "app", "console"},
     "confluent_kafka": {"gateway", "jobs", "driver", "local"},
     "pyspark": {"gateway", "jobs", "driver", "local"},
     "dbos": {"worker"},
@@ -31,7 +32,7 @@ ONLY_IN = {
 MODULES = [
     *sorted(PKG.rglob("*.py")),
     *sorted((ROOT / "pages").glob("*.py")),
-    *sorted(ROOT.glob("app.py")),
+    *(ROOT / name for name in ("app.py", "console.py")),
 ]
 FOLDERS = sorted({p.parent for p in MODULES})
 

@@ -27,7 +27,7 @@ def stack(tmp_path_factory):
     home = tmp_path_factory.mktemp("job") / "demo"
     running = Stack(home, "--port", str(free_port()))
     try:
-        running.wait(running.works, 150)
+        running.wait(running.works)
         yield running
     finally:
         if running.process.poll() is None:

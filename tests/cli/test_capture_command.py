@@ -47,7 +47,7 @@ def test_into_the_store(run):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "declared: orders"),
+        (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "is it orders?"),
         (["v.json", "--pipeline", "orders"], "there is no headgate.toml"),
         (["nope.json"], "is no file"),
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),

@@ -115,3 +115,16 @@ def test_who_applies_a_plan_waits_for_no_database_and_no_rules(team):
     modules = set(done.stderr.splitlines()[-1].split())
     assert "headgate" in modules
     assert modules & PLANNING == set()
+
+
+def test_a_list_of_runs_needs_no_database_library(tmp_path):
+    config = tmp_path / "headgate.toml"
+    config.write_text("")
+    open_store(f"sqlite:///{tmp_path / '.headgate' / 'headgate.db'}").close()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "--config", str(config), "runs"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (HEAVY - {"msgspec"}) & set(done.stderr.split())

@@ -64,6 +64,7 @@ CASES = {
         (PLAIN, PLAIN, now(topic("orders", (8, 8))), R),
         (PLAIN, PLAIN, now(topic("orders", (5, 8))), None),
         (PLAIN, PLAIN, now(topic("orders", (0, 8))), None),
+        (PLAIN, PLAIN, now(topic("orders", (7, 8)), at=BATCH_AT), None),
         (OLD, OLD, now(topic("orders", (7, 8))), None),
         (PLAIN, PLAIN, None, None),
     ],
@@ -73,6 +74,11 @@ CASES = {
         (PLAIN, PLAIN, now(topic("orders", (0, 0))), R),
         (PLAIN, PLAIN, now(topic("orders", (0, 5))), None),
         (OLD, OLD, now(topic("orders", (0, 2))), None),
+        # Kafka was read before the batch, or so soon after it that clocks don't tell.
+        (PLAIN, PLAIN, now(topic("orders", (0, 2)), at="2026-03-01T09:59:58+00:00"), None),
+        (PLAIN, PLAIN, now(topic("orders", (0, 2)), at="2026-03-01T10:00:20+00:00"), None),
+        (PLAIN, PLAIN, replace(now(topic("orders", (0, 2)), at="2026-03-01T10:00:01+00:00"),
+         after_evidence=True), R),
     ],
     "WLD003": [
         (STORED, STORED, now(topic("orders", (0, 7), id="id-2"), since=since(1)), W),
@@ -102,6 +108,9 @@ CASES = {
         (reading({"orders": {"0": 5}, "ord2": {"0": 1}}, **PATTERN), LOSSY_MATCHING,
          now(topic("orders", (0, 7))), OK),
         (PLAIN, PLAIN, now(topic("orders", (0, 7))), None),
+        # The partition was added after Kafka was read.
+        (reading({"orders": {"0": 5, "1": 1}}), PLAIN, now(topic("orders", (0, 7)), at=BATCH_AT),
+         None),
     ],
     "WLD006": [
         (PLAIN, PLAIN, now(topic("orders", (0, 5), (0, 3))), OK),
@@ -132,6 +141,7 @@ CASES = {
     "WLD010": [
         (PLAIN, PLAIN, None, U),
         (PLAIN, PLAIN, now(), None),
+        (PLAIN, PLAIN, now(at=BATCH_AT), U),
         (PLAIN, LOSSY, None, None),
         (OLD, OLD, None, None),
     ],

@@ -12,7 +12,11 @@ from headgate.errors import EvidenceError
 from headgate.gateway import evidence_files
 from headgate.usecases.read_version import read_version
 
-PLAN = "== Physical Plan ==\nFileScan json [k#1]\n"
+PLAN = (
+    "== Physical Plan ==\nFileScan json [k#1] Batched: false, DataFilters: [], Format: JSON, "
+    "Location: InMemoryFileIndex(1 paths)[file:/data/in], PartitionFilters: [], "
+    "PushedFilters: [], ReadSchema: struct<k:string>\n"
+)
 
 
 @pytest.fixture

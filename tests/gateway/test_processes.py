@@ -43,6 +43,18 @@ def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
     wait_for_the_end(pid)
 
 
+def test_a_process_is_found_while_it_replaces_its_program():
+    # Programs that do nothing but exec the next one, with a mark that each of them inherits.
+    again = 'N=$((N + 1)); export N; [ $N -gt 200000 ] || exec sh -c "$0" "$0"'
+    env = {**os.environ, "N": "0", processes.MARK: "r2:q:start"}
+    process = subprocess.Popen(["sh", "-c", again, again], env=env)
+    try:
+        assert all(marked("r2:q:start") == [process.pid] for _ in range(300))
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.mark.parametrize("has_setpriv", [True, False])
 def test_a_command_sees_what_a_shell_shows(run, monkeypatch, has_setpriv):
     monkeypatch.setattr(processes, "_has_setpriv", lambda: has_setpriv)

@@ -75,6 +75,18 @@ CASES = [
         "redirects to https://sso.example/login, probably to log in",
     ),
     ("a redirect in a circle", redirect("/api/v1/applications"), EvidenceError, "for ever"),
+    (
+        "a redirect to another port",
+        redirect("http://127.0.0.1:9/api/v1/applications"),
+        EvidenceError,
+        "redirects to http://127.0.0.1:9/api/v1/applications",
+    ),
+    (
+        "a redirect to the link",
+        redirect("http://169.254.169.254/api/v1/applications"),
+        EvidenceError,
+        "redirects to http://169.254.169.254/api/v1/applications",
+    ),
     ("another server", of_page(404), EvidenceError, "no Spark REST interface"),
     ("another interface", of_json({"version": 1}), EvidenceError, "no list of Spark applications"),
     ("a list of else", of_json([{"id": 7}]), EvidenceError, "no list of Spark applications"),

@@ -149,3 +149,33 @@ def test_the_output_is_the_schema_that_spark_itself_has(business):
 def test_a_capture_that_hangs_is_ended(tmp_path):
     with pytest.raises(UnreachableError, match=r"did not end within 0.2 s"):
         capture_query("time:sleep", tmp_path, importable=[HERE], timeout_s=0.2)
+
+
+TOGETHER = """
+import time
+from pathlib import Path
+
+
+def met(spark, own, other):
+    Path(own).touch()
+    end = time.monotonic() + 120
+    while not Path(other).exists():
+        assert time.monotonic() < end, f"{other} does not come"
+        time.sleep(0.1)
+    return spark.readStream.format("rate").load().writeStream.format("noop")
+
+
+def first(spark):
+    return met(spark, "first.mark", "second.mark")
+
+
+def second(spark):
+    return met(spark, "second.mark", "first.mark")
+"""
+
+
+def test_both_sides_of_a_comparison_are_captured_at_the_same_time(tmp_path, monkeypatch):
+    (tmp_path / "sides.py").write_text(TOGETHER)
+    monkeypatch.chdir(tmp_path)
+    report = compare_versions(["sides:first"], ["sides:second"])
+    assert report.changes == ()

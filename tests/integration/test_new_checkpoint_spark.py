@@ -148,6 +148,9 @@ def test_a_new_version_reads_exactly_what_the_old_one_had_not_committed(team, or
     done = orders.run(first_version(orders), fail_at=max_batch(orders.checkpoint) + 2)
     at = committed(orders.checkpoint)
     assert sum(at.values()) > 20
+    log = orders.in_log({0: 0, 1: 0})
+    held = {value for part, offset, _, value in log if offset < at[part]}
+    held |= {"a1", "a2"} | ({"b1"} & done.keys())
     before = tree_hash(orders.checkpoint)
 
     stop = threading.Event()
@@ -157,6 +160,8 @@ def test_a_new_version_reads_exactly_what_the_old_one_had_not_committed(team, or
         file, plan = team.plan("orders", "--source=0=1", "--source=1=0", scenario="carry-over")
         assert plan["appliable"], plan["refusals"]
         assert any("was begun and not committed" in risk for risk in plan["risks"])
+        (lost,) = plan["impact"]["open_state"]
+        assert lost["rows"] == len(held) and tree_hash(orders.checkpoint) == before
         run = team.run("apply", str(file))
     finally:
         stop.set()

@@ -6,18 +6,27 @@ import os
 
 import pytest
 
+from headgate.gateway.system_user import system_user
+from headgate.usecases.ask_for_run import ask_for_plan
+from headgate.usecases.plan_scenario import plan_scenario
+
 pytestmark = pytest.mark.kafka
 
 
+ANN = "ann (uid 1000 on a, not verified)"
+
+
 @pytest.fixture
-def as_user(monkeypatch):
-    """The command line takes its user from the system; a name in the environment goes first."""
+def as_other(monkeypatch):
+    """The command line takes its user from the kernel; names in the environment must not count."""
+    for variable in ("LOGNAME", "USER"):
+        monkeypatch.setitem(os.environ, variable, "bob")
 
-    def become(name: str) -> None:
-        for variable in ("LOGNAME", "USER"):
-            monkeypatch.setitem(os.environ, variable, name)
 
-    return become
+def ask_as_ann(team, offset: int) -> tuple[str, str]:
+    """Request it as somebody else than the account of this test; return the id and the hash."""
+    plan = plan_scenario(team.context, "from-point", "billing", {"to_offset": offset})
+    return ask_for_plan(team.context, plan, reason="orders failed", by=ANN), plan.hash
 
 
 @pytest.fixture
@@ -29,46 +38,44 @@ def billing(team, topic, unique, groups, produce):
     return group, orders
 
 
-def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_user):
+def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_other):
     group, orders = billing
-    as_user("ann")
     ask = ("request", "from-point", "billing", "--to-offset=3", "--reason", "orders 3 to 7 failed")
     asked = team.run(*ask)
     assert asked["plan"]["impact"]["records"] == {orders: 4}
-    request = asked["request"]
-    assert groups.committed(group) == {(orders, 0): (7, "by hand")}
-    own = team.run("approve", request, code=3)
+    own = team.run("approve", asked["request"], code=3)
     assert "somebody else decides" in own["error"]
+    assert groups.committed(group) == {(orders, 0): (7, "by hand")}
 
-    as_user("bob")
+    request, plan = ask_as_ann(team, 3)
     wrong = team.run("approve", request, "--plan", "0" * 64, code=3)
     assert "not for the plan that was looked at" in wrong["error"]
-    done = team.run("approve", request, "--plan", asked["plan"]["hash"], "--reason", "fine")
+    done = team.run("approve", request, "--plan", plan, "--reason", "fine")
     assert done["state"] == "done"
     assert groups.committed(group) == {(orders, 0): (3, None)}
     shown = team.run("requests", request)
     assert (shown["state"], shown["run"], shown["asked_by"], shown["decided_by"]) == (
         "approved",
         done["run"],
-        "ann",
-        "bob",
+        ANN,
+        system_user(),
     )
+    assert "not verified" in shown["decided_by"]
     assert [entry["action"] for entry in shown["audit"]] == ["request", "approve"]
     assert "already" in team.run("approve", request, code=3)["error"]
 
 
 def test_what_is_declined_withdrawn_or_overtaken_is_not_run(
-    team, groups, billing, produce, as_user
+    team, groups, billing, produce, as_other
 ):
     group, orders = billing
     ask = ("request", "from-point", "billing", "--to-offset=3", "--reason", "why not")
-    as_user("ann")
-    first, second, third = (team.run(*ask)["request"] for _ in range(3))
+    first = team.run(*ask)["request"]
+    second, third = (ask_as_ann(team, 3)[0] for _ in range(2))
     refused = team.run(*ask[:3], "--to-offset=99", "--reason", "too far", code=3)
     assert "beyond the end" in refused["refusals"][0]
     assert team.run("cancel", first)["cancelled"]
 
-    as_user("bob")
     assert team.run("decline", second, "--reason", "not today")["state"] == "declined"
     assert "declines it" in team.run("cancel", third, code=3)["error"]
     from confluent_kafka.admin import AdminClient, NewPartitions

@@ -94,6 +94,8 @@ def test_a_cell_that_is_not_refused_gives_steps_or_a_reason_of_the_world(one_of_
         reasons = list(plan.refusals)
         assert plan.steps or reasons
         assert load_plan(dump_plan(plan), source="this test") == plan
+        if plan.steps:
+            assert plan.outputs.run and plan.outputs.undo
     refused = {s.why for s in declared.values() if s.answer is Answer.REFUSED}
     assert not refused & set(reasons)
     assert all(" " in reason and "Traceback" not in reason for reason in reasons)

@@ -1,11 +1,13 @@
 """Where a Spark query stands in its topics, and what Kafka says of that place."""
 
+from dataclasses import replace
+
 import pytest
 
 from headgate.landscape.joins import matcher
 from headgate.landscape.lags import checkpoint_positions, ends_of, lag_sentences, total
 from headgate.landscape.landscape import PositionState
-from headgate.model.cluster import Cluster, Partition, Topic
+from headgate.model.cluster import Cluster, Group, GroupOffset, Partition, Topic
 from headgate.model.version import Engine, Progress, Source, Version
 
 READ_AT = "2026-11-21T10:00:00+00:00"
@@ -110,3 +112,23 @@ def test_an_assignment_that_cannot_be_read_names_no_partition(text):
     read = version({"orders": {"0": 1}}, options={"ASSIGN": text})
     ends = ends_of(cluster(orders=[(0, 1), (0, 1)]))
     assert states(checkpoint_positions(read, ends)) == {("orders", 0): (1, 0, "ok")}
+
+
+@pytest.mark.parametrize("at", [AFTER, "2026-11-21T09:59:45.000Z", None])
+def test_a_reading_that_may_be_older_than_the_position_takes_nothing_away(at):
+    found = checkpoint_positions(
+        version({"orders": {"0": 3, "1": 9}}, at), ends_of(cluster(orders=[(10, 12), (0, 5)]))
+    )
+    assert [p.state.value for p in found] == ["unknown", "unknown"]
+
+
+def test_what_was_read_after_the_position_decides():
+    seen = replace(cluster(orders=[(10, 12), (0, 5)]), after_evidence=True)
+    found = checkpoint_positions(version({"orders": {"0": 3, "1": 9}}, AFTER), ends_of(seen))
+    assert [p.state.value for p in found] == ["data_lost", "beyond_end"]
+
+
+def test_nobody_knows_the_lag_of_a_group_beyond_the_end_that_was_read_before():
+    offsets = (GroupOffset(topic="orders", partition=0, offset=7),)
+    seen = cluster(orders=[(0, 5)])
+    assert seen.lag(Group(id="g", offsets=offsets)) == {("orders", 0): None}

@@ -36,7 +36,7 @@ def open_page() -> Callable[..., AppTest]:
 
     def run(name: str, **params: str) -> AppTest:
         st.cache_data.clear()
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=60).run()
         for key, value in params.items():
             at.query_params[key] = value
         return at.switch_page(f"pages/{name}.py").run()

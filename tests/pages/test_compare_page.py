@@ -88,7 +88,7 @@ def test_a_rename_that_is_none_is_a_sentence_beside_the_comparison(open_page, se
 def test_a_store_is_declared_to_be_renamed(open_page, streams):
     at = open_page("compare", pipeline="counts")
     said = text(at)
-    assert "How to upgrade" in said and "Reset the application" in said
+    assert "How to upgrade" in said and "reset the application" in said
     assert "1 removed" in said
     # What has no counterpart is offered first.
     at.button(key=CompareKey.RENAME_TAKE).click().run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,65 @@ def test_a_page_reads_what_the_registry_names_and_nothing_else(seeded):
     checkpoint = str(seeded.parent / "ck" / "orders-by-city")
     assert registered(context, "orders-by-city")[0] == checkpoint
     assert allowed(context, f" {checkpoint}/offsets ") == f"{checkpoint}/offsets"
-    assert allowed(context, "http://driver:4040") == "http://driver:4040"
+
+
+@pytest.mark.parametrize(
+    ("place", "is_read"),
+    [
+        ("http://history:18080/history/app-1", True),
+        ("http://history:18080", True),
+        ("http://HISTORY:18080", True),
+        ("http://history:8080", False),
+        ("https://history:18080", True),
+        ("http://history:18080@evil.example/", False),
+        ("http://evil.example#history:18080", False),
+        ("http://driver:4040", True),
+        ("http://driver:4041", True),
+        ("http://only:4040", True),
+        ("http://only:4041", False),
+        ("http://only", False),
+        ("http://127.0.0.1:8501", False),
+        ("http://localhost:9200", False),
+        ("http://169.254.169.254/latest/meta-data", False),
+        ("http://[::1]:4040", False),
+        ("http://2130706433/", False),
+        ("http://driver.evil.example:4040", False),
+        ("http://x:99999", False),
+    ],
+)
+def test_a_page_reaches_only_hosts_that_somebody_named(tmp_path, place, is_read):
+    (tmp_path / "headgate.toml").write_text(
+        '[console]\nallowed_hosts = ["driver", "only:4040"]\n'
+        '[[pipeline]]\nname = "p"\nengine = "spark"\n'
+        'evidence = ["http://history:18080/history/app-1"]\n'
+    )
+    context = open_context(str(tmp_path / "headgate.toml"))
+    if is_read:
+        assert allowed(context, place) == place
+        return
+    with pytest.raises(EvidenceError) as caught:
+        allowed(context, place)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_listed_name_that_leads_to_this_machine_is_refused(tmp_path, monkeypatch):
+    """Whoever serves the name's zone may let it lead anywhere; only the resolver is replaced."""
+    answers = {"inner.example": "127.0.0.1", "meta.example": "169.254.169.254"}
+
+    def resolve(host, *_args, **_more):
+        return [(2, 1, 6, "", (answers.get(host, "192.0.2.7"), 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    (tmp_path / "headgate.toml").write_text(
+        "[console]\nallowed_hosts = "
+        '["inner.example", "meta.example", "outer.example", "localhost", "127.0.0.1"]\n'
+    )
+    context = open_context(str(tmp_path / "headgate.toml"))
+    for host in ("inner.example", "meta.example"):
+        with pytest.raises(EvidenceError, match="resolves to an address of this machine"):
+            allowed(context, f"http://{host}:4040")
+    for host in ("outer.example", "localhost", "127.0.0.1"):
+        assert allowed(context, f"http://{host}:4040") == f"http://{host}:4040"
 
 
 @pytest.mark.parametrize(

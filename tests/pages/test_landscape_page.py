@@ -24,7 +24,7 @@ def open_link(seeded):
 
     def run(**params):
         st.cache_data.clear()
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        at = AppTest.from_file(str(ROOT / "console.py"), default_timeout=60)
         for key, value in params.items():
             at.query_params[key] = value
         return at.run()

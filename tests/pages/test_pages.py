@@ -47,7 +47,7 @@ def test_a_wrong_configuration_is_one_sentence(name, open_page, tmp_path, monkey
 
 @pytest.mark.parametrize("file", FILES, ids=lambda p: p.stem)
 def test_a_page_opens_itself_before_anything_else(file):
-    """A page's file can be reached without `app.py`: its first act is the gate's place."""
+    """A page's file can be reached without `console.py`: its first act is the gate's place."""
     (main,) = (n for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef)
                and n.name == "main")  # fmt: skip
     assert "open_page(__file__)" in ast.unparse(main.body[0])

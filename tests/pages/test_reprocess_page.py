@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import pytest
@@ -45,10 +46,22 @@ def test_every_scenario_is_shown_with_its_sentence_and_a_refused_one_with_its_re
         assert at.button(key=f"{ReprocessKey.CHOOSE}_{name}").disabled is (
             support.answer is Answer.REFUSED
         ), name
-        # What stands in backticks is shown as code.
-        assert all(escape(part) in shown for part in support.why.split("`")), name
+        if support.answer is Answer.REFUSED:
+            # What stands in backticks is shown as code.
+            assert all(escape(part) in shown for part in support.why.split("`")), name
     assert not at.exception
     assert not [b for b in at.button if b.key == ReprocessKey.GO]
+
+
+def test_each_card_shows_the_state_of_its_conditions_for_this_pipeline(open_page, seeded):
+    """A local checkpoint that can run lacks nothing, and no card speaks of a remote one."""
+    add_stopped_pipeline(seeded)
+    shown = text(open_page("reprocess", pipeline="returns"))
+    shown = re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
+    assert "needs something" not in shown and "remote" not in shown
+    assert "The checkpoint is there." in shown
+    assert "</span> under [pipeline.commands]. With" in shown
+    assert "2 conditions missing" not in shown
 
 
 def test_choosing_a_scenario_puts_it_into_the_address_and_back(open_page, seeded):
@@ -119,7 +132,9 @@ def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, se
     at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
     shown = text(at)
     assert "Records read again" in shown
-    assert "Can&#x27;t be undone" in shown
+    assert re.search(r"Can&#x27;t be undone.{0,80}results", shown, re.DOTALL)
+    assert "Outputs after an undo" in shown and "What the run wrote to" in shown
+    assert "Results that it writes stay." in shown
     assert not at.button(key=ReprocessKey.GO).disabled
     assert not at.button(key=ReprocessKey.ASK).disabled
     assert not at.exception

@@ -30,7 +30,7 @@ def request_id(store):
         plan_hash=plan.hash,
         plan=dump_plan(plan),
     )
-    return store.requests.ask(new, by="ann (not logged in)")
+    return store.requests.ask(new, by="ann (named in the console, not verified)")
 
 
 def text(at):
@@ -55,7 +55,10 @@ def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
     at.button(key=RequestsKey.DECLINE).click().run()
     assert not at.exception
     row = store.requests.get(request_id)
-    assert (row.state, row.decided_by) == (RequestState.DECLINED, "bob (not logged in)")
+    assert (row.state, row.decided_by) == (
+        RequestState.DECLINED,
+        "bob (named in the console, not verified)",
+    )
     assert "declined: not today" in text(at)
 
 

@@ -90,7 +90,7 @@ def test_a_person_confirms_what_a_run_waits_for(open_page, store, run):
     assert not at.warning
     assert [(e.action, e.by) for e in store.audit.list(run)][-1] == (
         "confirm",
-        "bob (not logged in)",
+        "bob (named in the console, not verified)",
     )
     assert not at.exception
 
@@ -138,3 +138,18 @@ def test_a_run_that_can_be_undone_says_until_which_day(open_page, store, run):
     store.runs.finish(run, RunState.DONE)
     until = datetime.fromisoformat(store.runs.get(run).ended_at) + timedelta(days=14)
     assert f"until {until:%Y-%m-%d %H:%M} UTC" in text(open_page("runs", run=run))
+
+
+def test_runs_come_in_pages(open_page, store):
+    plan = Plan(scenario="from-point", pipeline="billing", steps=(RecordOffsets(group="billing"),))
+    runs = [enqueue(store, plan) for _ in range(103)]
+    at = open_page("runs")
+    shown = at.dataframe[0].value["Run"].tolist()
+    assert shown == runs[:-101:-1]
+    assert "103 runs, 103 under way" in text(at)
+    assert at.button(key=RunsKey.NEWER).disabled
+    at.button(key=RunsKey.OLDER).click().run()
+    assert at.dataframe[0].value["Run"].tolist() == runs[2::-1]
+    assert at.button(key=RunsKey.OLDER).disabled
+    at.button(key=RunsKey.NEWER).click().run()
+    assert at.dataframe[0].value["Run"].tolist() == shown

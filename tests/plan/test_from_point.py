@@ -196,6 +196,17 @@ def test_a_shift_ends_at_the_logs_ends_and_says_so():
     assert one == "move g to 1 record further on 2 partition(s) of orders"
 
 
+def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
+    world = PaperWorld(groups={"g": (at("orders", 0, 99), at("orders", 1, 9))})
+    end = plan(world, to_latest=True, topic=["orders"])
+    assert end.impact["skipped"] == {"orders": 9}
+    assert end.impact["never_read"] == ["orders[0] 2 to 9", "orders[1] 9 to 9"]
+    assert any("orders[0] 2 to 9, orders[1] 9 to 9" in risk for risk in end.risks)
+    assert not any("a second time" in risk for risk in end.risks)
+    back = plan(world, to_earliest=True, topic=["orders:0"])
+    assert back.impact["records"] == {"orders": 8} and "never_read" not in back.impact
+
+
 def test_impact_says_what_is_read_again_and_what_is_skipped():
     found = plan(to_offset="5", topic=["orders"])
     assert found.impact["records"] == {"orders": 2}

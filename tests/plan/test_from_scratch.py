@@ -8,6 +8,7 @@ import pytest
 from headgate.errors import NotFoundError, PlanFileError, ScenarioError
 from headgate.gateway.checkpoints import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registry import Commands, Pipeline
 from headgate.model.rewind import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
@@ -15,6 +16,7 @@ from headgate.plan.build import build_plan, moved
 from headgate.plan.plan import dump_plan, load_plan
 from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.ports.control import Status
+from headgate.plan.position import QueryPosition
 from headgate.plan.steps import STEPS, load_step
 
 NONE = Commands()
@@ -32,6 +34,14 @@ class PaperWorld:
     says: Status = Status.UNKNOWN
     cluster: bool = True
     others: tuple = ()
+    position: QueryPosition | None = None
+    held: OpenState = OpenState()
+
+    def query_position(self, location):
+        return self.position
+
+    def open_state(self, location, batch):
+        return self.held
 
     def has_cluster(self):
         return self.cluster
@@ -181,6 +191,19 @@ RISKS = [
 @pytest.mark.parametrize(("world", "version", "risk"), RISKS, ids=[r for *_, r in RISKS])
 def test_named_risks(world, version, risk):
     assert any(risk in named for named in plan_of(world, version).risks)
+
+
+@pytest.mark.parametrize("begin", [0, 5])
+def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
+    version = Version(engine=Engine.SPARK, sources=(EARLIEST,), output_mode="update")
+    store = OpenStore(operator=0, name="stateStoreSave", store="default", rows=3)
+    position = QueryPosition(batch=4, operators=("stateStoreSave",))
+    held = OpenState(batch=4, stores=(store,))
+    world = of_spark(known={"orders": topic(begin=begin)}, position=position, held=held)
+    plan = plan_of(world, version)
+    lost = [r for r in plan.risks if r.startswith("Loss") and "at the earliest offset" in r]
+    assert [("3 groups" in text) for text in lost] == ([True] if begin else [])
+    assert ("open_state" in plan.impact) == bool(begin)
 
 
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():

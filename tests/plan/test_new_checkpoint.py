@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from headgate.errors import StepError
 from headgate.gateway.checkpoints import tree_hash
 from headgate.model.registry import Commands
 from headgate.model.version import (
@@ -23,6 +24,8 @@ from headgate.model.version import (
 from headgate.parse.spark.source_log import cut_entries
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
+from headgate.plan.steps import verify_output
+from headgate.plan.verdict import Output
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "checkpoints"
 # It would not be started with the new id unless the checkpoint that was made is in place.
@@ -184,7 +187,75 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
     )
     (refusal,) = plan(lab, version=writes).refusals
     assert "silently dropped" in refusal
-    assert plan(lab, version=writes, new_output=True).refusals == ()
+    (refusal,) = plan(lab, version=writes, new_output=True).refusals
+    assert "say with --output-path" in refusal
+    made = plan(lab, version=writes, new_output=True, output_path=str(lab.folder / "new"))
+    assert made.refusals == ()
+    assert made.steps[-1].action == "verify_output"
+    assert load_plan(dump_plan(made), source="p") == made
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/out", "the stored version says file:/out/"),
+        ("file:///seen", "the watch says /seen"),
+        ("{folder}/used", "_spark_metadata has batches up to 12"),
+        ("{folder}/ck/out", "is in the checkpoint"),
+        ("/in/deeper", "it would read what it writes"),
+    ],
+)
+def test_a_new_output_that_evidence_contradicts_is_blocked(query, path, reason):
+    lab = query()
+    log = lab.folder / "used" / "_spark_metadata"
+    log.mkdir(parents=True)
+    for name in ("9.compact", "12", ".12.crc"):
+        (log / name).write_text("v1")
+    lab.locate = lambda pipeline, query_id: (Output(place="/seen", told_by="the watch"),)
+    writes = version(
+        Source(position=0, format="kafka", topics=("orders",)),
+        Source(position=1, format="text", path="file:/in"),
+        sink=Sink(format="parquet", target="file:/out/"),
+    )
+    path = path.format(folder=lab.folder)
+    (refusal,) = plan(lab, version=writes, new_output=True, output_path=path).refusals
+    assert reason in refusal
+
+
+WRITES = "mkdir -p {0}/_spark_metadata && echo v1 > {0}/_spark_metadata/0"
+
+
+def started(query, writes):
+    """A lab whose query, once started with its new checkpoint, does `writes` and commits."""
+    lab = query()
+    commands = replace(
+        COMMANDS,
+        start=f"touch running; mkdir -p ck/offsets ck/commits; touch ck/offsets/0; {writes};"
+        " touch ck/commits/0",
+    )
+    (pipeline,) = lab.registry.pipelines
+    lab.registry = replace(lab.registry, pipelines=(replace(pipeline, commands=commands),))
+    return lab
+
+
+def test_a_run_sees_that_the_query_writes_to_the_new_folder(query):
+    lab = started(query, WRITES.format("new"))
+    run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
+
+
+def test_a_run_whose_query_still_writes_to_the_old_folder_fails(query, monkeypatch):
+    """A file sink skips numbers without an error: only its log shows that nothing was written."""
+    monkeypatch.setattr(verify_output, "TOLD_SECONDS", 1.0)
+    lab = started(query, WRITES.format("old"))
+    with pytest.raises(StepError, match=r"a batch has completed, and .*/new has none"):
+        run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
+
+
+def test_a_run_believes_the_watch_at_once(query):
+    lab = started(query, "true")
+    lab.locate = lambda pipeline, query_id: (Output(place="/old", told_by="the watch"),)
+    with pytest.raises(StepError, match="the watch shows that it writes to /old"):
+        run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
 
 
 @pytest.mark.parametrize(
@@ -327,27 +398,18 @@ def test_a_crash_at_any_effect_is_made_good(query):
     assert at > 20
 
 
-WINDOWED = StatefulOperator(
-    kind=OperatorKind.AGGREGATE, operator_id=0, window=Window(column="at", size_us=600_000_000)
-)
-
-
-@pytest.mark.parametrize(
-    ("operator", "sentence"),
-    [
-        (WINDOWED, "windows of operator 0 (600 s) that are open at the point hold only what"),
-        (replace(WINDOWED, window=Window(column="at", session_gap="5 min")), "cut in two"),
-        (replace(WINDOWED, window=None), "never become right by themselves"),
-        (
-            StatefulOperator(kind=OperatorKind.DEDUPLICATE, operator_id=1),
-            "what it let through before passes once more",
-        ),
-        (StatefulOperator(kind=OperatorKind.STREAM_JOIN), "finds no partner that came before"),
-    ],
-)
-def test_what_empty_state_means_is_said(query, operator, sentence):
+def test_what_is_lost_is_said_and_that_it_was_not_read(query):
+    operator = StatefulOperator(
+        kind=OperatorKind.AGGREGATE,
+        operator_id=0,
+        output_mode="Append",
+        window=Window(column="at", size_us=600_000_000),
+    )
     made = plan(query(), version=Version(engine=Engine.SPARK, stateful=(operator,)))
-    assert any(sentence in risk for risk in made.risks), made.risks
+    (lost,) = (risk for risk in made.risks if risk.startswith("Loss"))
+    assert "windowed aggregation, append mode): an unknown number of open windows" in lost
+    assert any("not read in this test" in risk for risk in made.risks)
+    assert made.impact["open_state"][0]["rows"] is None
 
 
 @pytest.mark.parametrize("name", sorted(p.parent.name for p in GOLDEN.glob("*/checkpoint")))

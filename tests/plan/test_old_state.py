@@ -15,9 +15,11 @@ from headgate.model.rewind import StoreRows
 from headgate.model.version import Engine, Sink, Version
 from headgate.plan.build import build_plan
 from headgate.plan.plan import dump_plan, load_plan
+from headgate.usecases.read_version import read_version
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
-WRITTEN = Path(__file__).parents[1] / "golden" / "checkpoints" / "files_to_files"
+GOLDEN = Path(__file__).parents[1] / "golden"
+WRITTEN = GOLDEN / "checkpoints" / "files_to_files"
 TO = 4
 # One more batch comes with each start.
 START = "[ -e running ] && echo >> twice; touch running"
@@ -138,7 +140,7 @@ CANT = [
     ({"sink-path": "s3a://b/out"}, None, "on a remote file system"),
     ({"sink-path": None}, None, "say it with --sink-path"),
     ({"sink": None, "sink-path": None}, None, "what q writes to is not known"),
-    ({"sink": "delta"}, None, "would drop batches 5 to 6 without a word"),
+    ({"sink": "delta"}, None, "drops batches 5 to 6 without an error"),
 ]  # fmt: skip
 
 
@@ -149,6 +151,49 @@ def test_what_can_not_be_gone_back_to(old, options, change, reason):
         change(here)
     plan = plan_of(here, **options)
     assert not plan.appliable and re.search(reason, "; ".join(plan.refusals)), plan.refusals
+
+
+def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
+    """The name that Delta itself prints in query progress."""
+    here, none = old(), {"sink": None, "sink-path": None}
+    version = read_version([str(GOLDEN / "sinks" / "delta_path" / "progress.json")])
+    (reason,) = plan_of(here, version, **none).refusals
+    assert "Delta table /data/out/delta remembers the query's id" in reason
+    assert plan_of(here, version, **none, **{"new-query-id": True}).appliable
+
+
+@pytest.mark.parametrize(
+    ("sink", "reason"),
+    [
+        (Sink(format="hudi", target="/t"), "Hudi table /t remembers its last batch number"),
+        (Sink(format="iceberg", target="a.b"), "Iceberg table a.b remembers the query's id"),
+        (Sink(format="ours"), "whether the sink ours of q drops batch numbers"),
+    ],
+)
+def test_a_sink_that_drops_or_may_drop_batches_is_refused(old, sink, reason):
+    version = Version(engine=Engine.SPARK, sink=sink)
+    (found,) = plan_of(old(), version, **{"sink": None, "sink-path": None}).refusals
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"sink": "kafka"}, "--sink kafka: the stored version writes to delta"),
+        ({"sink": "other"}, "--sink other: the stored version writes to delta"),
+        ({"sink": None, "sink-path": "/elsewhere"}, "--sink-path /elsewhere: the stored version"),
+    ],
+)
+def test_an_answer_that_the_stored_version_contradicts_is_refused(old, options, reason):
+    version = Version(engine=Engine.SPARK, sink=Sink(format="delta", target="file:/t"))
+    given = {"sink-path": None, "new-query-id": True} | options
+    plan = plan_of(old(), version, **given)
+    assert any(reason in found for found in plan.refusals), plan.refusals
+    assert (
+        plan_of(old(), version, **{"sink": "delta", "sink-path": "/t"})
+        .refusals[0]
+        .startswith("the Delta table")
+    )
 
 
 SINKS = [

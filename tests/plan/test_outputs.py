@@ -164,7 +164,7 @@ def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
     (reason,) = plan_of(here, remote, outputs="empty").refusals
     assert "s3a://bucket/out is not on a local file system" in reason
     new = plan_of(here, version, outputs="new")
-    assert "another folder than" in new.steps[-1].describe()
+    assert "another folder than" in new.steps[-2].describe()
 
 
 @pytest.mark.parametrize(
@@ -179,3 +179,20 @@ def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
 )
 def test_where_a_folder_is(given, path):
     assert local(given) == path
+
+
+def test_topics_that_the_stored_version_does_not_write_are_refused(lab):
+    here = lab()
+    sink = Sink(format="kafka", target="bills")
+    version = Version(engine=Engine.SPARK, sink=sink)
+    options = {"outputs": "empty", "output_topics": ["bills,orders"]}
+    plan = build_plan("from-scratch", "q", here.effects(), options, version=version)
+    (reason,) = [r for r in plan.refusals if "does not write" in r]
+    assert "q does not write orders: the stored version writes bills" in reason
+
+
+def test_a_query_that_is_told_to_write_elsewhere_is_looked_at(lab):
+    version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
+    plan = build_plan("from-scratch", "q", lab().effects(), {"outputs": "new"}, version=version)
+    look = plan.steps[-1]
+    assert (look.action, look.new, look.old) == ("verify_output", (), ("/out",))

@@ -409,3 +409,55 @@ def test_a_reset_is_built_anew_from_its_options_alone():
         "shop-counts-changelog",
         "shop-g-repartition",
     }
+
+
+def since(at="2026-01-01T00:00:00Z", **options):
+    """A plan back to a time at which the input has its 8th record."""
+    world = PaperCluster(known={APP: group(**{"in": 9, "shop_g_repartition": 3})})
+    options = {"to-datetime": at, **options}
+    return build_plan("from-point", APP, world, options, version=version())
+
+
+def test_from_a_point_windows_and_counts_of_before_are_said_to_come_out_too_small():
+    said = " ".join(since().outputs.run)
+    assert "that began before 2026-01-01T00:00:00Z come out too small" in said
+    assert "overwrite correct results in out and stay wrong" in said
+    assert "Until shop has caught up" in said and "written to out again" in said
+    whole = " ".join(scratch().outputs.run)
+    assert "come out too small" not in whole and "Until shop has caught up" in whole
+    new = " ".join(scratch(outputs="new").outputs.run)
+    assert "Results go to new outputs" in new and "too small" not in new
+
+
+def test_its_undo_says_what_stays_and_what_becomes_of_the_state():
+    said = " ".join(since().outputs.undo)
+    assert "What the run wrote to out stays" in said
+    assert "keep wrong newest values in out until their next record" in said
+    assert "The state isn't restored. Counts and windows restart from zero" in said
+    backed_up = " ".join(since(**{"park-internal": True}).outputs.undo)
+    assert "State and offsets are restored" in backed_up and "restart from zero" not in backed_up
+    kept = since(**{"keep-internal": True}).outputs
+    assert "reprocessed records count twice" in " ".join(kept.run)
+    assert "what the run counted stays in it" in " ".join(kept.undo)
+    assert since().outputs.remains
+
+
+def test_an_application_without_state_only_writes_again():
+    plain = replace(FACTS, stores=(), repartitions=())
+    world = PaperCluster(names=("in", "out"), known={APP: group(**{"in": 4})})
+    said = scratch(world, facts=plain).outputs
+    assert not any("zero" in text or "state" in text for text in (*said.run, *said.undo))
+    assert any("written to out again" in text for text in said.run)
+
+
+def test_state_without_offsets_that_move_is_too_small_and_nothing_is_written_again():
+    said = " ".join(reset(facts=FACTS).outputs.run)
+    assert "come out too small" in said and "written to out again" not in said
+
+
+def test_what_is_stated_is_in_the_file_of_the_plan():
+    plan = since()
+    assert plan.document()["outputs"] == {
+        "run": list(plan.outputs.run), "undo": list(plan.outputs.undo), "remains": True,
+    }  # fmt: skip
+    assert load_plan(dump_plan(plan), source="plan") == plan

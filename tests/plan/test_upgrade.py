@@ -283,7 +283,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     run = here.enqueue(plan)
     with pytest.raises(StepError, match="is not the version that was judged") as error:
         here.execute(run, plan)
-    assert "it lacks the project v" in str(error.value)
+    assert "A project was removed (v -> none, TRF001)" in str(error.value)
     assert f"`headgate undo {run}` takes it back" in str(error.value)
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)

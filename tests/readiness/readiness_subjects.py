@@ -93,6 +93,7 @@ def spark(**more):
         "settings": {"spark.sql.session.timeZone": "UTC"},
         "evidence": (CAPTURE, Evidence(kind="settings", path="s")),
         "checkpoint": "s3a://checkpoints/orders",
+        "progress": Progress(offsets_at=(NOW - timedelta(hours=1)).isoformat()),
         "topology": graph("source-0", "source-1", "aggregate", "operator", "sink"),
     }
     version = Version(**{**given, **more})

@@ -12,7 +12,7 @@ from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
 from headgate.store.glance import Glance, open_soonest
 from headgate.store.journal import Event
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import NewRun, RunFilter, RunState
 from headgate.store.slots import Slot
 from headgate.store.versions import Origin
 
@@ -78,7 +78,7 @@ def test_the_same_answers_to_who_waits_for_a_run(filled, url):
     filled.progress.record(runs[0].id, 0, "partitions", 2, 5)
     assert glance.runs.list() == runs
     for row in runs:
-        assert glance.runs.get(row.id) == row
+        assert glance.runs.get(row.id) == filled.runs.get(row.id)
         assert glance.runs.state(row.id) is row.state
         assert glance.runs.resources(row.id) == filled.runs.resources(row.id) != ()
         assert glance.journal.newest(row.id) == filled.journal.newest(row.id) != (0, 0)
@@ -91,6 +91,27 @@ def test_the_same_answers_to_who_waits_for_a_run(filled, url):
         with pytest.raises(NotFoundError, match="there is no run nobody"):
             ask("nobody")
     assert glance.journal.newest("nobody") == (0, 0)
+    glance.close()
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        RunFilter(),
+        RunFilter(pipeline="p"),
+        RunFilter(scenario="from-scratch", states=(RunState.QUEUED, RunState.DONE)),
+        RunFilter(undo_of="nobody"),
+    ],
+)
+def test_the_same_runs_fit(filled, url, which):
+    glance = open_soonest(url)
+    runs = filled.runs.list(which)
+    assert glance.runs.list(which) == runs and not hasattr(runs[0] if runs else None, "plan")
+    assert glance.runs.count(which) == filled.runs.count(which) == len(runs)
+    for limit, offset in ((1, 0), (1, 1), (2, 1)):
+        part = runs[offset : offset + limit]
+        assert glance.runs.list(which, limit=limit, offset=offset) == part
+        assert filled.runs.list(which, limit=limit, offset=offset) == part
     glance.close()
 
 

@@ -49,6 +49,22 @@ def test_nobody_approves_what_they_asked_for(store, asked, new_run):
     assert store.requests.get(request).state is RequestState.OPEN
 
 
+@pytest.mark.parametrize(
+    ("asked_by", "by"),
+    [
+        ("ann (uid 1000 on a, not verified)", "ann (uid 1000 on b, not verified)"),
+        ("ann (uid 1000 on a, not verified)", "Ann (named in the console, not verified)"),
+    ],
+)
+def test_another_host_or_the_console_makes_nobody_somebody_else(
+    store, asked, new_run, asked_by, by
+):
+    request = store.requests.ask(asked, by=asked_by)
+    with pytest.raises(RefusedError, match="somebody else decides"):
+        store.requests.approve(request, new_run(), by=by)
+    assert store.runs.list() == ()
+
+
 def test_an_approval_is_for_one_plan(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
     with pytest.raises(StalePlanError, match="another plan"):

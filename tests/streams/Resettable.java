@@ -23,7 +23,7 @@ import org.apache.kafka.streams.kstream.TimeWindows;
  *
  * All write `key, count` to PREFIX-out, and die of the value `poison`. Settings of Kafka Streams
  * follow, and prefix=; describe=FOLDER writes KIND.txt for each of them; pause=FILE pauses it while
- * there is such a file, and FILE.state says `paused` or `runs`.
+ * there is such a file, and FILE.state says `paused` or `runs`; slow=FILE takes 0.5 s a record then.
  */
 public class Resettable {
     public static void main(String[] args) throws Exception {
@@ -38,6 +38,7 @@ public class Resettable {
             int at = args[i].indexOf('=');
             p.put(args[i].substring(0, at), args[i].substring(at + 1));
         }
+        if (p.getProperty("slow") != null) slow = Path.of(p.getProperty("slow"));
         Topology topology = build(args[0], p.getProperty("prefix"));
         if (p.getProperty("describe") != null) {
             for (String kind : new String[] {"rekeyed", "fixed", "marked", "windowed"}) {
@@ -66,7 +67,16 @@ public class Resettable {
         }
     }
 
+    static Path slow;
+
     static String checked(String value) {
+        if (slow != null && Files.exists(slow)) {
+            try {
+                Thread.sleep(500);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
         if (value.equals("poison")) throw new IllegalArgumentException("poison");
         return value;
     }

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headgate.model.activity import Activity, ActivityState
-from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.cluster import Cluster, Group, GroupType, Member, Partition, Topic
 from headgate.parse.spark.watch import Life, read_watch
 from headgate.plan.ports.control import Status
 from headgate.store import open_store
@@ -109,11 +109,6 @@ GROUPS = [
 @pytest.mark.parametrize(("group", "state"), GROUPS)
 def test_a_group_runs_where_somebody_is_in_it(group, state):
     assert judge_group(group, cluster(group), "", NOW).state == state
-
-
-def test_a_group_lags_behind_the_end_of_its_topics():
-    group = Group(id="g", offsets=(GroupOffset(topic="orders", partition=0, offset=4),))
-    assert judge_group(group, cluster(group), "", NOW).lag == 6
 
 
 def test_without_kafka_a_group_is_unknown_and_the_reason_says_so():

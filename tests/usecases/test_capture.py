@@ -41,7 +41,7 @@ def test_an_equal_version_is_stored_once(tmp_path, context):
 
 def test_a_pipeline_must_be_declared(tmp_path, context):
     file = version_file(tmp_path / "v")
-    with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*; declared: orders"):
+    with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*: is it orders\?"):
         capture_into_store([file], pipeline="ordres", context=context)
     assert not (tmp_path / ".headgate").exists()
 

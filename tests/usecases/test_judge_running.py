@@ -51,8 +51,9 @@ def test_another_version_is_named_with_what_differs(context, tmp_path):
     tell_run(tmp_path / "w", CASE / "before", query=QUERY)
     found = judged(context)
     assert found.differs == (
-        "it lacks the project v",
-        "its aggregate has other functions: sum(s0.v), not sum((s0.v * 10))",
+        "The stored value was built from the old expression and goes on with the new one"
+        " (sum((s0.v * 10)) -> sum(s0.v), AGG003)",
+        "A project was removed (v -> none, TRF001)",
     )
 
 

@@ -56,7 +56,8 @@ def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
 
 
 def test_files_of_no_known_kind_in_a_folder_are_warnings(tmp_path):
-    (tmp_path / "plan.txt").write_text("== Physical Plan ==\nFileScan json [k#1]\n")
+    scan = "FileScan json [k#1] Location: InMemoryFileIndex[file:/in], ReadSchema: struct<k:string>"
+    (tmp_path / "plan.txt").write_text(f"== Physical Plan ==\n{scan}\n")
     (tmp_path / "notes.md").write_text("hello\n")
     (tmp_path / "old").mkdir()
     version = read_version([str(tmp_path)])

@@ -2,19 +2,20 @@
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
+from headgate.ui import data
+from headgate.ui.given import Given
 from headgate.usecases.compare_versions import compare_read, compare_versions
 from headgate.usecases.context import open_context
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_version import read_version
 from headgate.usecases.refresh_versions import refresh_versions
-from headgate.usecases.world_now import with_records_since
+from headgate.usecases.world_now import look_again
 
 HOUR = 3600
 CASE = Path(__file__).parents[1] / "cases" / "spark" / "agg_add_column"
@@ -95,9 +96,8 @@ def test_a_topic_that_was_made_again_is_found_by_its_id_and_by_times(
     assert judged(folder, "orders@1", "new") == {"WLD003": "silently_wrong"}
     # What was seen of Kafka without knowing the query leaves it open, until somebody looks.
     seen, before = read_cluster(context), read_version(["orders@1"], context=context)
-    seen = replace(seen, since=())
     after = read_version([str(folder / "new")])
-    asked = with_records_since(context, seen, before)
+    asked = look_again(context, seen, before, after)
     outcomes = [compare_read(before, after, cluster).outcome.word for cluster in (seen, asked)]
     assert outcomes == ["unknown", "silently_wrong"]
     # The query has gone on with the new topic since: nothing is wrong any more.
@@ -105,6 +105,42 @@ def test_a_topic_that_was_made_again_is_found_by_its_id_and_by_times(
     assert judged(folder, "orders@1", "new") == {}
     write_checkpoint(folder / "old" / "ck", {name: {"0": 9}})
     assert judged(folder, "orders@1", "new") == {"WLD002": "refuses"}
+
+
+@pytest.mark.kafka
+def test_a_query_that_continued_after_kafka_was_read_loses_nothing(query, produce):
+    folder, name = query
+    context = open_context(str(folder / "headgate.toml"))
+    seen = read_cluster(context)
+    produce(name, ["d", "e", "f"])
+    write_checkpoint(folder / "old" / "ck", {name: {"0": 6}})
+    before, after = (read_version([str(folder / side)]) for side in ("old", "new"))
+    stale = compare_read(before, after, seen)
+    assert "WLD002" not in {f.rule for f in stale.findings}
+    assert any(w.startswith("Kafka was not compared: ") for w in stale.warnings)
+    assert stale.outcome.word == "unknown"
+    found = compare_read(before, after, look_again(context, seen, before, after))
+    assert "WLD002" not in {f.rule for f in found.findings}
+    assert not any(w.startswith("Kafka was not compared") for w in found.warnings)
+    # What is read after the evidence still tells an offset that is beyond the end.
+    write_checkpoint(folder / "old" / "ck", {name: {"0": 9}})
+    before = read_version([str(folder / "old")])
+    found = compare_read(before, after, look_again(context, seen, before, after))
+    assert "WLD002" in {f.rule for f in found.findings}
+
+
+@pytest.mark.kafka
+def test_the_page_never_judges_a_checkpoint_by_an_older_reading(query, produce):
+    folder, name = query
+    context = open_context(str(folder / "headgate.toml"))
+    # All pages share this reading for some seconds.
+    assert data.cluster(context).cluster.topics[name].partitions[0].end == 3
+    produce(name, ["d", "e", "f"])
+    write_checkpoint(folder / "old" / "ck", {name: {"0": 6}})
+    before, after = (Given(evidence=(str(folder / side),)) for side in ("old", "new"))
+    found = data.comparison(context, before, after)
+    assert "KAFKA_DATA_LOSS" not in {f.error_class for f in found.report.findings}
+    assert "against Kafka as of" in found.report.judged_for
 
 
 def _make_again(admin, name):

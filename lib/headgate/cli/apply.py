@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from headgate.cli.follow import follow, refused_json, who
+from headgate.cli.follow import follow, refused_json
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.errors import NotFoundError, RefusedError
+from headgate.gateway.system_user import system_user
 from headgate.plan.plan import load_plan
 from headgate.usecases.apply_plan import apply_plan
 
@@ -26,7 +27,7 @@ def command(plan: str, detach: bool, output: str) -> int:
     context = current_context()
     loaded = load_plan(_read(Path(plan)), source=plan)
     try:
-        run = apply_plan(context, loaded, by=who())
+        run = apply_plan(context, loaded, by=system_user())
     except RefusedError as error:
         if output == "json":
             emit_json(refused_json(loaded, str(error)))

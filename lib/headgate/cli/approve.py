@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow, who
+from headgate.cli.follow import follow
 from headgate.cli.options import current_context, format_option
+from headgate.gateway.system_user import system_user
 from headgate.usecases.decide_request import approve_request
 
 
@@ -21,5 +22,5 @@ def command(request: str, seen: str | None, reason: str | None, detach: bool, ou
     Exits 3 where the world moved since, where it was decided on already, and for one's own.
     """
     context = current_context()
-    run = approve_request(context, request, by=who(), seen=seen, reason=reason)
+    run = approve_request(context, request, by=system_user(), seen=seen, reason=reason)
     return follow(context, run, output=output, detach=detach)

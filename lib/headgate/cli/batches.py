@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.terminal import say
 from headgate.usecases.list_batches import BatchRow, list_batches
 from headgate.views.numbers import exact, short_time
 
@@ -29,9 +30,9 @@ def command(pipeline: str, newest: int | None, output: str) -> int:
         )
         return 0
     if not rows:
-        click.echo("no batch of the query is done yet")
+        say("no batch of the query is done yet")
     for row in rows:
-        click.echo(_line(row))
+        say(_line(row))
     return 0
 
 

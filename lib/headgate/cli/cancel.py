@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import until_ended, who
+from headgate.cli.follow import until_ended
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.terminal import say
 from headgate.errors import NotFoundError
+from headgate.gateway.system_user import system_user
 from headgate.usecases.cancel_run import cancel_run
 from headgate.usecases.context import Context
 from headgate.usecases.decide_request import withdraw_request
@@ -46,15 +48,15 @@ def _say(found: dict[str, Any], lines: list[str], output: str) -> None:
         emit_json(found)
         return
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def _cancel(context: Context, name: str) -> str:
     try:
-        cancel_run(context, name, by=who())
+        cancel_run(context, name, by=system_user())
     except NotFoundError:
         try:
-            withdraw_request(context, name, by=who())
+            withdraw_request(context, name, by=system_user())
         except NotFoundError:
             raise NotFoundError(f"there is no run and no request {name}") from None
         return "request"

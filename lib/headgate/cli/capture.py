@@ -16,6 +16,7 @@ from headgate.cli.options import (
     progress_console,
     say_warnings,
 )
+from headgate.cli.terminal import say
 
 if TYPE_CHECKING:
     from headgate.model.version import Version
@@ -111,9 +112,9 @@ def _say(
     if stored is not None:
         number, is_new = stored
         known = "a new version" if is_new else "unchanged since it was stored"
-        click.echo(f"{pipeline}@{number}: {known}; {summarise(version)}")
+        say(f"{pipeline}@{number}: {known}; {summarise(version)}")
     if file is not None:
-        click.echo(f"wrote {file}: {summarise(version)}")
+        say(f"wrote {file}: {summarise(version)}")
 
 
 def _say_older(pipeline: str, added: tuple[int, ...], newest: int) -> None:

@@ -39,4 +39,4 @@ def _line(first: Look, last: Look) -> str:
     left = left_words(
         last.left, found.seconds_left if found else None, is_measured=found is not None
     )
-    return f"{told}{rate}, time left: {left}"
+    return f"{told}, lag {last.left}{rate}, time left: {left}"

@@ -85,15 +85,16 @@ def _show(report: ReadinessReport, output: str, fail_on: frozenset[str]) -> None
 
             click.echo(readiness_markdown(report), nl=False)
         case _:
-            from rich.console import Console
-
+            from headgate.cli.terminal import terminal_console
             from headgate.views.readiness_text import readiness_text
 
-            Console(highlight=False, soft_wrap=True).print(readiness_text(report))
+            terminal_console(soft_wrap=True).print(readiness_text(report))
 
 
 def emit_json_as_is(data: object) -> None:
     """Print JSON of another schema than ours."""
     import json
 
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    from headgate.views.plain_text import harmless_json
+
+    click.echo(harmless_json(json.dumps(data, indent=2, ensure_ascii=False)))

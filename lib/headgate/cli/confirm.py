@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import who
 from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.terminal import say
+from headgate.gateway.system_user import account, system_user
+from headgate.model.person import unverified
 from headgate.usecases.confirm_run import confirm_run
 
 
@@ -19,10 +21,11 @@ def command(run: str, by: str | None, output: str) -> int:
     Who confirmed, and when, is journalled. Exits 3 where RUN waits for nobody. To say that it was
     not done, use `headgate cancel RUN`.
     """
-    told = f"{by} (told by {who()})" if by and by != who() else who()
+    me = system_user()
+    told = unverified(by, f"reported by {me}") if by and by != account() else me
     found = confirm_run(current_context(), run, by=told)
     if output == "json":
         emit_json({"run": run, "confirmed": found.request, "step": found.position, "by": told})
     else:
-        click.echo(f"Confirmed by {told}: {found.request}. Run {run} proves it and goes on.")
+        say(f"Confirmed by {told}: {found.request}. Run {run} proves it and goes on.")
     return 0

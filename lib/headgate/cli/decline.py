@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.requests import row_json
+from headgate.cli.terminal import say
+from headgate.gateway.system_user import system_user
 from headgate.usecases.decide_request import decline_request
 from headgate.usecases.list_requests import read_request
 
@@ -18,9 +19,9 @@ from headgate.usecases.list_requests import read_request
 def command(request: str, reason: str, output: str) -> int:
     """Decline REQUEST; nothing is run. Exits 3 where it was decided on already."""
     context = current_context()
-    decline_request(context, request, by=who(), reason=reason)
+    decline_request(context, request, by=system_user(), reason=reason)
     if output == "json":
         emit_json(row_json(read_request(context, request).row))
     else:
-        click.echo(f"Request {request} is declined.")
+        say(f"Request {request} is declined.")
     return 0

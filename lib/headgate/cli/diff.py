@@ -102,11 +102,10 @@ def _show(report: Report, output: str, after: Sequence[str], rules_url: str | No
 
             click.echo(report_markdown(report, rules_url), nl=False)
         case _:
-            from rich.console import Console
-
+            from headgate.cli.terminal import terminal_console
             from headgate.views.report_text import report_text
 
-            Console(highlight=False, soft_wrap=True).print(report_text(report))
+            terminal_console(soft_wrap=True).print(report_text(report))
 
 
 def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
@@ -127,4 +126,6 @@ def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
 def _json(data: object) -> str:
     import json
 
-    return json.dumps(data, indent=2, ensure_ascii=False)
+    from headgate.views.plain_text import harmless_json
+
+    return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))

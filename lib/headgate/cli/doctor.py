@@ -9,6 +9,7 @@ import click
 
 from headgate.cli.group import Settings
 from headgate.cli.options import emit_json, format_option
+from headgate.cli.terminal import say
 from headgate.usecases.diagnose import Check, State, diagnose
 
 MARKS = {State.OK: "ok  ", State.NOTE: "note", State.FAILED: "FAIL"}
@@ -29,7 +30,7 @@ def command(ctx: click.Context, output: str) -> int:
         emit_json({"checks": [_plain(check) for check in checks]})
     else:
         for check in checks:
-            click.echo(_line(check))
+            say(_line(check))
     return max(check.exit_code for check in checks)
 
 

@@ -62,14 +62,14 @@ def _encoded(content: str | bytes) -> bytes:
 
 def render_text(shown: RenderableType, file: str | None) -> str:
     """Return what rich would print: in colours where stdout is a terminal, plain in a file."""
-    from rich.console import Console
+    from headgate.cli.terminal import terminal_console
 
     to_file = file not in (None, _STDOUT)
     plain = to_file or not sys.stdout.isatty()
-    console = Console(
-        highlight=False, soft_wrap=True, no_color=True if to_file else None,
+    drawn = terminal_console(
+        soft_wrap=True, no_color=True if to_file else None,
         force_terminal=False if to_file else None, width=WIDE if plain else None,
     )  # fmt: skip
-    with console.capture() as captured:
-        console.print(shown)
+    with drawn.capture() as captured:
+        drawn.print(shown)
     return captured.get()

@@ -8,23 +8,27 @@ import click
 
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.scenarios import Scenarios
+from headgate.cli.terminal import say
 from headgate.usecases.plan_costs import with_costs
 from headgate.usecases.plan_scenario import plan_scenario
 from headgate.views.impact_words import impact_lines
+from headgate.views.output_words import output_lines
 
 
 def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: str) -> int:
     context = current_context()
     plan = with_costs(context, plan_scenario(context, scenario, pipeline, answers))
     if output == "json":
-        kept = ("scenario", "pipeline", "appliable", "refusals", "impact")
+        kept = ("scenario", "pipeline", "appliable", "refusals", "impact", "outputs")
         document = plan.document()
         emit_json({key: document[key] for key in kept})
     else:
         for name, sentence in impact_lines(plan):
-            click.echo(f"{name}: {sentence}.")
+            say(f"{name}: {sentence}.")
+        for name, sentence in output_lines(plan):
+            say(f"{name}: {sentence}")
         for refusal in plan.refusals:
-            click.echo(f"Refused: {refusal}.")
+            say(f"Refused: {refusal}.")
     return 0 if plan.appliable else 3
 
 
@@ -32,5 +36,6 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
 def command() -> None:
     """Say what SCENARIO would cost PIPELINE: records, bytes, time, and who gets data twice.
 
-    The same numbers as `headgate plan --impact`. Exits 3 where the plan may not be applied.
+    The same numbers as the option --impact of `headgate plan`. Exits 3 where the plan may not be
+    applied.
     """

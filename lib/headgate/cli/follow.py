@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import signal
 import subprocess
 import sys
@@ -14,13 +12,13 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from headgate.cli.count_lines import CountLines
 from headgate.cli.options import emit_json, progress_console
+from headgate.cli.terminal import say
 from headgate.errors import StepError
 from headgate.plan.plan import Plan, load_plan
 from headgate.store.glance import open_soonest
+from headgate.store.private_files import log_file
 from headgate.store.rows import RunState
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context
@@ -37,14 +35,6 @@ _POLL_SECONDS, _READ_SECONDS = 0.01, 0.05
 _IDLE_EXIT_SECONDS = 5
 _WORKER_SECONDS = 15.0
 _MOST_WORKERS = 3
-
-
-def who() -> str:
-    """Return the name that goes into the audit trail: this system's user."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return f"uid {os.getuid()}"
 
 
 def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
@@ -178,10 +168,9 @@ class _Watch:
 def start_worker(context: Context) -> None:
     """Start a worker for the context's store that outlives this command and ends when idle."""
     log = context.home / "logs" / "worker.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
     named = ["--config", context.registry.path] if context.registry.path else []
     argv = [sys.executable, "-m", "headgate.worker.main", *named]
-    with log.open("ab") as output:
+    with log_file(log) as output:
         subprocess.Popen(
             [*argv, "--idle-exit", str(_IDLE_EXIT_SECONDS)],
             stdin=subprocess.DEVNULL,
@@ -198,11 +187,11 @@ def show(detail: RunOutcome, *, output: str) -> None:
         emit_json(as_json(detail))
         return
     row = detail.row
-    click.echo(f"run {row.id}: {row.state}{f': {row.error}' if row.error else ''}")
+    say(f"run {row.id}: {row.state}{f': {row.error}' if row.error else ''}")
     for step in detail.steps:
-        click.echo(f"  {step.state:<8} {step.describe}{f': {step.error}' if step.error else ''}")
+        say(f"  {step.state:<8} {step.describe}{f': {step.error}' if step.error else ''}")
     for sentence in detail.stands:
-        click.echo(sentence)
+        say(sentence)
 
 
 def as_json(detail: RunOutcome) -> dict[str, Any]:

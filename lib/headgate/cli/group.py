@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from headgate.cli.terminal import guarded
 from headgate.errors import HeadgateError, QueryChoiceError
 from headgate.views.plain_text import harmless
 
@@ -68,7 +69,9 @@ class LazyGroup(click.Group):
             # A locale without a sign that we draw costs that sign, not the answer.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
-        sys.exit(_guarded(lambda: super(LazyGroup, self).main(args, *rest, **extra)))
+        with guarded():
+            code = _guarded(lambda: super(LazyGroup, self).main(args, *rest, **extra))
+        sys.exit(code)
 
 
 def _load(target: str) -> click.Command:
@@ -115,16 +118,20 @@ def _guarded(run: Any) -> int:
     except HeadgateError as error:
         return _say(_told(error), error.exit_code)
     except Exception as error:
-        reason = harmless(" ".join(str(error).split())) or "no message"
+        reason = _told(error) or "no message"
         return _say(f"unexpected {type(error).__name__}: {reason}", 2, hint=True)
     return result if isinstance(result, int) else 0
 
 
-def _told(error: HeadgateError) -> str:
-    """Return the message; names and paths in it may hold what would steer a terminal."""
+def _told(error: Exception) -> str:
+    """Return the message; names and paths in it may hold secrets, or what steers a terminal."""
+    # Imported here: only what failed waits for it.
+    from headgate.parse.spark.secrets import mask_text
+
+    said = mask_text(str(error))
     if not isinstance(error, QueryChoiceError):
-        return harmless(str(error))
-    head, *listed = str(error).split("\n")
+        return harmless(said)
+    head, *listed = said.split("\n")
     return "\n".join((harmless(head), *(f"  {harmless(line)}" for line in listed)))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from headgate.cli.group import Settings
+from headgate.views.plain_text import harmless_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +45,7 @@ def emit_json(data: Mapping[str, Any]) -> None:
 def json_text(data: Mapping[str, Any]) -> str:
     """Return what `emit_json` prints, without the last line's end."""
     ordered = {"schema": SCHEMA, **{k: v for k, v in data.items() if k != "schema"}}
-    return json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain)
+    return harmless_json(json.dumps(ordered, indent=2, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: object) -> object:
@@ -59,9 +60,9 @@ def _plain(value: object) -> object:
 
 def progress_console() -> Console:
     """Return a console on stderr, for progress and messages; stdout is for results alone."""
-    from rich.console import Console
+    from headgate.cli.terminal import terminal_console
 
-    return Console(stderr=True, highlight=False)
+    return terminal_console(err=True)
 
 
 def say_warnings(warnings: Iterable[object]) -> None:

@@ -12,6 +12,7 @@ from headgate.cli.scenarios import Scenarios
 from headgate.cli.show_plan import show_plan
 from headgate.errors import HeadgateError
 from headgate.plan.plan import Plan, dump_plan
+from headgate.store.private_files import open_private
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import plan_scenario
 
@@ -44,7 +45,8 @@ def _with_costs(context: Context, plan: Plan) -> Plan:
 
 def _write(file: Path, text: str) -> None:
     try:
-        file.write_text(text, encoding="utf-8")
+        with open_private(file, "w") as opened:
+            opened.write(text)
     except OSError as error:
         raise HeadgateError(f"{file} can't be written: {error.strerror}") from error
 

@@ -113,9 +113,8 @@ def command(
 
         emit_json(rehearsal_json(found.report, found.engine, found.judged))
         return
-    from rich.console import Console
-
+    from headgate.cli.terminal import terminal_console
     from headgate.views.rehearsal_text import rehearsal_text
 
     text = rehearsal_text(found.report, found.engine, found.judged)
-    Console(highlight=False, soft_wrap=True).print(text)
+    terminal_console(soft_wrap=True).print(text)

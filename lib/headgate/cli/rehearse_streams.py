@@ -145,12 +145,11 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
 
         emit_json(streams_rehearsal_json(found.report, found.engine, found.judged))
         return
-    from rich.console import Console
-
+    from headgate.cli.terminal import terminal_console
     from headgate.views.streams_rehearsal_text import streams_rehearsal_text
 
     text = streams_rehearsal_text(found.report, found.engine, found.judged)
-    Console(highlight=False, soft_wrap=True).print(text)
+    terminal_console(soft_wrap=True).print(text)
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str]:

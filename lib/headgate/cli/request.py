@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import who
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.scenarios import Scenarios
 from headgate.cli.show_plan import show_plan
+from headgate.cli.terminal import say
+from headgate.gateway.system_user import system_user
 from headgate.usecases.ask_for_run import ask_for_plan
 from headgate.usecases.plan_costs import with_costs
 from headgate.usecases.plan_scenario import plan_scenario
@@ -24,12 +25,12 @@ def _request(
         show_plan(plan, output=output)
         return 3
     plan = with_costs(context, plan)
-    request = ask_for_plan(context, plan, reason=reason, by=who())
+    request = ask_for_plan(context, plan, reason=reason, by=system_user())
     if output == "json":
         emit_json({"request": request, "state": "open", "plan": plan.document()})
         return 0
     show_plan(plan, output=output)
-    click.echo(f"Asked for as request {request}: `headgate approve {request}` runs it.")
+    say(f"Asked for as request {request}: `headgate approve {request}` runs it.")
     return 0
 
 

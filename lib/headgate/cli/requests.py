@@ -9,6 +9,7 @@ import click
 
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.cli.show_plan import show_plan
+from headgate.cli.terminal import say
 from headgate.store.requests import RequestRow
 from headgate.usecases.list_requests import RequestDetail, list_requests, read_request
 
@@ -25,7 +26,7 @@ def command(request: str | None, output: str) -> int:
         emit_json({"requests": [row_json(row) for row in list_requests(context)]})
     else:
         for row in list_requests(context):
-            click.echo(
+            say(
                 f"{row.id}  {row.state:<9} {row.scenario} {row.pipeline}"
                 f"  by {row.asked_by}: {row.reason}"
             )
@@ -38,11 +39,11 @@ def _show(detail: RequestDetail, output: str) -> None:
         audit = [asdict(entry) for entry in detail.audit]
         emit_json({**row_json(row), "audit": audit, "plan": detail.plan.document()})
         return
-    click.echo(f"Request {row.id} is {row.state}; {row.asked_by} asked: {row.reason}")
+    say(f"Request {row.id} is {row.state}; {row.asked_by} asked: {row.reason}")
     if row.decided_by is not None:
         why = f": {row.decision}" if row.decision else ""
         run = f" as run {row.run}" if row.run else ""
-        click.echo(f"{row.decided_by} decided{run}{why}")
+        say(f"{row.decided_by} decided{run}{why}")
     show_plan(detail.plan, output=output)
 
 

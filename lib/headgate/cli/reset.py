@@ -107,11 +107,12 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 def _execute(context: Context, plan: Plan, *, output: str, detach: bool) -> int:
     # Imported here: a preview runs nothing, and does not wait for the store.
-    from headgate.cli.follow import follow, refused_json, who
+    from headgate.cli.follow import follow, refused_json
+    from headgate.gateway.system_user import system_user
     from headgate.usecases.apply_plan import apply_plan
 
     try:
-        run = apply_plan(context, plan, by=who())
+        run = apply_plan(context, plan, by=system_user())
     except RefusedError as error:
         if output == "json":
             emit_json(refused_json(plan, str(error)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import as_json, follow, who
+from headgate.cli.follow import as_json, follow
 from headgate.cli.options import current_context, emit_json, format_option
 from headgate.errors import RefusedError
+from headgate.gateway.system_user import system_user
 from headgate.usecases.list_runs import read_run
 from headgate.usecases.resume_run import resume_run
 
@@ -23,7 +24,7 @@ def command(run: str, detach: bool, output: str) -> int:
     """
     context = current_context()
     try:
-        resume_run(context, run, by=who())
+        resume_run(context, run, by=system_user())
     except RefusedError as error:
         if output == "json":
             seen = as_json(read_run(context, run))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from headgate.cli.catch_up import follow_catch_up
-from headgate.cli.follow import as_json, show, until_ended, who
+from headgate.cli.follow import as_json, show, until_ended
 from headgate.cli.options import current_context, emit_json, format_option
-from headgate.store.progress import StepProgress
-from headgate.store.runs import RunRow
-from headgate.usecases.clean_places import Cleaned
-from headgate.usecases.clean_runs import clean_runs
+from headgate.cli.terminal import say
+from headgate.gateway.system_user import system_user
+from headgate.store.rows import RunFacts, StepProgress
 from headgate.usecases.context import Context
 from headgate.usecases.list_paused import read_paused
 from headgate.usecases.list_runs import RunDetail, kept_until, list_runs, read_run
 from headgate.views.numbers import size
 from headgate.views.progress_words import count_words
+
+if TYPE_CHECKING:
+    from headgate.usecases.clean_places import Cleaned
+
+PAGE = 50
 
 
 @click.command("runs")
@@ -26,10 +29,28 @@ from headgate.views.progress_words import count_words
 @click.option(
     "--follow", is_flag=True, help="Wait for RUN's end, then until its pipeline has caught up."
 )
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=PAGE,
+    show_default=True,
+    help="Number of runs to list.",
+)
+@click.option(
+    "--page", type=click.IntRange(min=1), default=1, show_default=True, help="Page, newest first."
+)
 @click.option("--clean", is_flag=True, help="Remove snapshots older than they are to be kept.")
 @click.option("--dry-run", is_flag=True, help="With --clean: only say what would be removed.")
 @format_option()
-def command(run: str | None, follow: bool, clean: bool, dry_run: bool, output: str) -> int:
+def command(
+    run: str | None,
+    follow: bool,
+    limit: int,
+    page: int,
+    clean: bool,
+    dry_run: bool,
+    output: str,
+) -> int:
     """List the runs, newest first, or show RUN step by step.
 
     --clean removes what old runs put aside (`[runs] keep_snapshots`); they can't be undone then.
@@ -40,28 +61,43 @@ def command(run: str | None, follow: bool, clean: bool, dry_run: bool, output: s
     if clean:
         if run is not None or follow:
             raise click.UsageError("--clean takes no RUN: it looks at all of them")
-        _clean(clean_runs(context, by=who(), dry=dry_run), output, dry=dry_run)
+        # Imported here: most calls only list.
+        from headgate.usecases.clean_runs import clean_runs
+
+        _clean(clean_runs(context, by=system_user(), dry=dry_run), output, dry=dry_run)
         return 0
     if follow and run is None:
         raise click.UsageError("--follow needs a RUN")
     if run is not None and follow:
+        from headgate.cli.catch_up import follow_catch_up
+
         detail = until_ended(context, run)
         last = follow_catch_up(context, detail)
         _show_one(detail, output, context=context, caught_up=asdict(last) if last else None)
     elif run is not None:
         _show_one(read_run(context, run), output, context=context)
-    elif output == "json":
-        paused = [asdict(p) for p in read_paused(context).values()]
-        emit_json({"runs": [_row_json(row) for row in list_runs(context)], "paused": paused})
     else:
-        for row in list_runs(context):
-            undo = f" (undo of {row.undo_of})" if row.undo_of else ""
-            asked = f"{row.created_at[:16].replace('T', ' ')} by {row.created_by}"
-            what = f"{row.scenario} {row.pipeline or ''}{undo}"
-            click.echo(f"{row.id}  {row.state:<9} {what}, {asked}")
-        for name, paused_now in read_paused(context).items():
-            click.echo(f"{name} is {paused_now.words}")
+        _list(context, output, limit=limit, page=page)
     return 0
+
+
+def _list(context: Context, output: str, *, limit: int, page: int) -> None:
+    found = list_runs(context, limit=limit, offset=(page - 1) * limit)
+    paused = read_paused(context)
+    if output == "json":
+        rows, now = [_row_json(row) for row in found.rows], [asdict(p) for p in paused.values()]
+        emit_json({"runs": rows, "total": found.total, "paused": now})
+        return
+    for row in found.rows:
+        undo = f" (undo of {row.undo_of})" if row.undo_of else ""
+        asked = f"{row.created_at[:16].replace('T', ' ')} by {row.created_by}"
+        what = f"{row.scenario} {row.pipeline or ''}{undo}"
+        say(f"{row.id}  {row.state:<9} {what}, {asked}")
+    if page * limit < found.total:
+        more = f"`headgate runs --page {page + 1}` lists older runs."
+        say(f"{len(found.rows)} of {found.total} runs. {more}", err=True)
+    for name, paused_now in paused.items():
+        say(f"{name} is {paused_now.words}")
 
 
 def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
@@ -69,9 +105,9 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
         emit_json({"removed": [asdict(c) for c in cleaned], "dry_run": dry})
         return
     for found in cleaned:
-        click.echo(f"{found.run}  {size(found.bytes)}  {found.path}")
+        say(f"{found.run}  {size(found.bytes)}  {found.path}")
     word = "would be removed" if dry else "removed"
-    click.echo(f"{len(cleaned)} folder(s) {word}, {size(sum(c.bytes for c in cleaned))}")
+    say(f"{len(cleaned)} folder(s) {word}, {size(sum(c.bytes for c in cleaned))}")
 
 
 def _show_one(
@@ -88,17 +124,17 @@ def _show_one(
         return
     show(detail, output=output)
     if until is not None:
-        click.echo(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
+        say(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
     if detail.waits_for is not None:
         asked = detail.waits_for
-        click.echo(f"Waits since {asked.asked_at} for a person: {asked.request}.")
-        click.echo(f"  Then: headgate confirm {asked.run}")
+        say(f"Waits since {asked.asked_at} for a person: {asked.request}.")
+        say(f"  Then: headgate confirm {asked.run}")
     for note in detail.progress:
-        click.echo(f"  {note.at}  {note.message}")
+        say(f"  {note.at}  {note.message}")
     for count in detail.counts:
-        click.echo(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
+        say(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
     for entry in (e for e in detail.audit if not e.is_of_step):
-        click.echo(f"  {entry.at}  {entry.action} by {entry.by}")
+        say(f"  {entry.at}  {entry.action} by {entry.by}")
 
 
 def _detail_json(detail: RunDetail) -> dict[str, Any]:
@@ -123,6 +159,6 @@ def _count_json(count: StepProgress) -> dict[str, Any]:
     return {**kept, "rate": count.rate, "seconds_left": count.seconds_left}
 
 
-def _row_json(row: RunRow) -> dict[str, Any]:
+def _row_json(row: RunFacts) -> dict[str, Any]:
     kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
     return {"run": row.id, **kept}

@@ -9,6 +9,7 @@ import click
 
 from headgate.cli.group import config_option
 from headgate.cli.options import current_context, emit_json, format_option, say_warnings
+from headgate.cli.terminal import say
 
 if TYPE_CHECKING:
     from headgate.schemas.answer import SchemaCheck, ShownTopic
@@ -154,8 +155,9 @@ def _print_readers(found: SchemaCheck) -> None:
         lines = [f"{r.certainty.value:9} {r.sentence}" for r in field.reads]
         lines += [f"behind    {b.pipeline} reads {b.topic}" for b in field.behind]
         if lines:
-            click.echo(f"\nReaders of {field.path}")
-            click.echo("\n".join(f"  {line}" for line in lines))
+            say(f"\nReaders of {field.path}")
+            for line in lines:
+                say(f"  {line}")
 
 
 def _show_text(shown: ShownTopic) -> None:
@@ -163,23 +165,24 @@ def _show_text(shown: ShownTopic) -> None:
 
     found = shown.schemas
     numbers = [str(v.version) for v in found.versions if v.version is not None]
-    click.echo(f"{found.topic} {found.column}: {shown.newest.format.value.lower()}")
-    click.echo(f"  subject        {found.subject}")
+    say(f"{found.topic} {found.column}: {shown.newest.format.value.lower()}")
+    say(f"  subject        {found.subject}")
     if numbers:
-        click.echo(f"  versions       {', '.join(numbers)}")
+        say(f"  versions       {', '.join(numbers)}")
     if found.mode:
-        click.echo(f"  compatibility  {found.mode.value}")
-    click.echo()
+        say(f"  compatibility  {found.mode.value}")
+    say()
     _print(fields_table(shown.newest.fields))
-    click.echo("\nRead by")
+    say("\nRead by")
     uses = [use_line(u) for u in shown.uses] or ["no registered pipeline"]
-    click.echo("\n".join(f"  {line}" for line in uses))
+    for line in uses:
+        say(f"  {line}")
 
 
 def _print(what: Any) -> None:
-    from rich.console import Console
+    from headgate.cli.terminal import terminal_console
 
-    Console(highlight=False, soft_wrap=True).print(what)
+    terminal_console(soft_wrap=True).print(what)
 
 
 for _command in command.commands.values():

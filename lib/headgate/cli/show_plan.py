@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import click
-
 from headgate.cli.options import emit_json
+from headgate.cli.terminal import say
 from headgate.plan.plan import Plan
 from headgate.views.impact_words import impact_lines
+from headgate.views.output_words import output_lines
 
 
 def show_plan(plan: Plan, *, output: str) -> None:
@@ -16,7 +16,8 @@ def show_plan(plan: Plan, *, output: str) -> None:
     if output == "json":
         emit_json(plan.document())
         return
-    click.echo("\n".join(_lines(plan)))
+    for line in _lines(plan):
+        say(line)
 
 
 def _lines(plan: Plan) -> Iterator[str]:
@@ -28,6 +29,7 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}"
     for name, sentence in impact_lines(plan):
         yield f"{name}: {sentence}."
+    yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))
     for risk in plan.risks:
         yield f"Risk: {risk}."
     for refusal in plan.refusals:

@@ -6,8 +6,8 @@ import click
 
 from headgate.cli.drawing import EXPORTS, is_terminal, output_option, theme_option, write_out
 from headgate.cli.options import current_context, format_option, json_text
+from headgate.cli.terminal import say
 from headgate.model.version import Version
-from headgate.views.plain_text import harmless
 
 
 @click.command("topology")
@@ -51,4 +51,4 @@ def _show(
 
 def _warn(version: Version) -> None:
     for warning in version.warnings:
-        click.echo(f"warning: {harmless(warning)}", err=True)
+        say(f"warning: {warning}", err=True)

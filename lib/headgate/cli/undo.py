@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow, refused_json, who
+from headgate.cli.follow import follow, refused_json
 from headgate.cli.options import current_context, emit_json, format_option, progress_console
 from headgate.cli.show_plan import show_plan
 from headgate.errors import RefusedError
+from headgate.gateway.system_user import system_user
 from headgate.usecases.undo_run import plan_undo, undo_run
+from headgate.views.output_words import output_lines
 
 
 @click.command("undo")
@@ -27,10 +29,11 @@ def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
     if dry_run:
         show_plan(plan, output=output)
         return 0 if plan.appliable else 3
-    for risk in plan.risks:
-        progress_console().print(f"Note: {risk}.", markup=False, soft_wrap=True)
+    notes = [f"{name}: {sentence}" for name, sentence in output_lines(plan)]
+    for note in (*notes, *(f"Note: {risk}." for risk in plan.risks)):
+        progress_console().print(note, markup=False, soft_wrap=True)
     try:
-        undo = undo_run(context, run, by=who())
+        undo = undo_run(context, run, by=system_user())
     except RefusedError as error:
         if output == "json":
             emit_json(refused_json(plan, str(error)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from headgate.cli.group import Settings
+from headgate.cli.terminal import say
 from headgate.local.up import CONFIG, Request
 from headgate.local.up import up as start
 
@@ -24,4 +25,10 @@ def command(ctx: click.Context, demo: bool, port: int | None, home: str | None) 
     config = Path(given) if Path(given).exists() or settings.config else None
     default = Path(".headgate/demo") if demo else (config or Path(given)).parent / ".headgate"
     folder = Path(home) if home else default
-    start(Request(folder, demo=demo, port=port, config=None if demo else config), click.echo)
+    start(Request(folder, demo=demo, port=port, config=None if demo else config), _say)
+
+
+def _say(text: str) -> None:
+    """Print a message of several lines."""
+    for line in text.split("\n"):
+        say(line)

@@ -59,8 +59,9 @@ def repair(progress: Progress | None) -> str:
     """Return how the trace of a refused attempt is taken out of the checkpoint."""
     batch = _next_batch(progress)
     return (
-        f"After an attempt delete the uncommitted offsets/{batch} and offsets/.{batch}.crc (there "
-        f"is no commits/{batch}) before the old version starts again."
+        "If the new version was tried and is stopped, delete "
+        f"offsets/{batch} and offsets/.{batch}.crc before the old version starts. "
+        f"Only if commits/{batch} is missing: then the batch is uncommitted."
     )
 
 

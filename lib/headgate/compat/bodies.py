@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from headgate.compat.rule import Comparison
 from headgate.compat.upstream import feeding_state
+from headgate.model.sinks import sink_format
 from headgate.model.version import OperatorKind, Version
 
 PROCESSOR = "stateful_processor"
-_OF_SINKS = frozenset({"foreach", "foreachBatch"})
 _SHOWN = 12
 
 
@@ -85,7 +85,8 @@ def short(found: str | None) -> str:
 
 
 def _names(version: Version) -> set[str]:
-    captured = {f.name for f in version.functions if f.kind not in (*_OF_SINKS, PROCESSOR)}
+    rows = (f for f in version.functions if f.kind != PROCESSOR)
+    captured = {f.name for f in rows if not sink_format(f.kind).calls_function}
     return captured | set(version.user_functions)
 
 

@@ -18,6 +18,7 @@ from headgate.compat.report import Finding, Report
 from headgate.compat.rule import Comparison, Rule
 from headgate.compat.spark_version import judged_version
 from headgate.compat.unseen import unseen
+from headgate.compat.world import too_old
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
 
@@ -33,7 +34,8 @@ def compare(
 ) -> Report:
     """Return findings (worst first), changes and matches; pure, so a page may call it any time.
 
-    `cluster` is Kafka as it is now; None where nobody was asked: what only it knows stays open.
+    `cluster` is Kafka as it is now; None where nobody was asked: what only it knows stays open. One
+    that was read before the offsets of `before` decides nothing, and a warning says so.
     `renames` are `KIND:OLD=NEW`; a wrong one raises `RenameError`. `rules` are
     Spark's where None; Kafka Streams has rules of its own. Versions of different engines, and
     consumer groups, get `unknown` with its question.
@@ -60,6 +62,8 @@ def _judged(
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
         return judge_other(before, after)
     before, after = counted(before), counted(after)
+    old_reading = too_old(before, cluster)
+    cluster = None if old_reading else cluster
     comparison = _comparison(before, after, declared, spark_version, cluster)
     found = [f for rule in rules or _rules() for f in rule.run(comparison)]
     return Report(
@@ -67,7 +71,7 @@ def _judged(
         changes=changes(before, after, comparison.nodes, declared.nodes),
         matches=comparison.nodes.pairs,
         judged_for=_judged_for(comparison),
-        warnings=tuple(unseen(comparison)),
+        warnings=(*([old_reading] if old_reading else []), *unseen(comparison)),
     )
 
 

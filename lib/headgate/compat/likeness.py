@@ -1,20 +1,19 @@
-"""Whether what runs is the version that was judged, as far as evidence of what runs can show."""
+"""Whether what runs is the version that was judged: what `headgate diff` finds between them."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
-from headgate.compat.naming import is_located, location
+from headgate.compat.compare import compare
+from headgate.compat.naming import is_located
 from headgate.compat.partial import counted
-from headgate.compat.timing import output_mode
-from headgate.compat.upstream import is_drawn, is_stateless, meaning
+from headgate.compat.report import Change, ChangeKind, Finding, Outcome, Report
+from headgate.compat.upstream import STATEFUL, is_drawn, is_stateless
 from headgate.model.topology import Node
-from headgate.model.version import OperatorKind, Sink, Source, StatefulOperator, Version
+from headgate.model.version import OperatorKind, Version
 
 # A running plan writes these in other words than a plan that never ran.
 _OTHER_WORDS = ("ubquery", "_metadata")
@@ -23,6 +22,11 @@ _BY_CODE = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 _RESOLVED = "watch"
 _EPOCH = re.compile(r", -?\d+$")
 _SHOWN = 90
+# Settings belong to the session, offsets and Kafka to the moment: neither tells versions apart.
+_OF_THE_SESSION = ("CFG", "CKP", "WLD", "EVD", "SPK")
+_OF_THE_PLAN = ("AGG", "DED", "GRP", "JOI", "OUT", "STA", "TRF001", "TWS", "WIN", "WMK")
+# A client's own settings differ from place to place.
+_OF_THE_CLIENT = "Option kafka."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +38,78 @@ class Likeness:
 
 
 def liken(judged: Version, running: Version) -> Likeness:
-    """Compare two Spark versions that should be one.
+    """Compare two Spark versions that should be one, by the rules and the graphs of `diff`.
 
     What only one side tells is no difference; nor are session settings, which the session that
     captured the version need not share with the one that runs.
     """
-    judged, running = counted(judged), counted(running)
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
         side = "what runs" if is_drawn(judged.topology) else "the version that was judged"
         return Likeness(untold=(f"no plan of {side} was read",))
-    steps = tuple(_transforms(judged, running))
-    is_resolved = any(e.kind == _RESOLVED for e in running.evidence)
-    differs = (
-        *(steps if is_resolved else ()),
-        *_operators(judged, running, is_resolved),
-        *(_watermarks(judged, running) if is_resolved else ()),
-        *_sources(judged, running),
-        *_outputs(judged, running, is_resolved),
-    )
-    return Likeness(differs, tuple(_untold(judged, running, () if is_resolved else steps)))
+    told = _Told(judged, running, compare(judged, running))
+    return Likeness(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
 
 
-def _transforms(judged: Version, running: Version) -> Iterator[str]:
-    was, now = _steps(judged), _steps(running)
-    yield from (f"it lacks {_named(step)}" for step in was - now)
-    yield from (f"it has {_named(step)}" for step in now - was)
+class _Told:
+    """What a report on both versions says of their difference."""
+
+    def __init__(self, judged: Version, running: Version, report: Report) -> None:
+        self.is_resolved = any(e.kind == _RESOLVED for e in running.evidence)
+        self._nodes = {n.id: n for v in (judged, running) for n in v.topology.nodes}
+        self._made = {_function(f) for o in judged.stateful or () for f in o.functions or ()}
+        self._report = report
+
+    def differences(self) -> Iterator[str]:
+        """Yield what differs; of a plan in other words only what its words don't decide."""
+        known = [f for f in self._report.findings if self._counts(f)]
+        yield from map(_sentence, known)
+        named = {i for f in known for i in (f.where.before, f.where.after)}
+        for change in self._report.changes if self.is_resolved else ():
+            if change.before not in named and self._is_of_state(change):
+                yield change.what
+
+    def has_other_steps(self) -> bool:
+        """Say whether an unresolved plan has steps that look otherwise."""
+        rules = (f.rule for f in self._report.findings if not self._is_only_words(f))
+        return not self.is_resolved and any(r.startswith(_OF_THE_PLAN) for r in rules)
+
+    def _counts(self, finding: Finding) -> bool:
+        if finding.outcome is Outcome.UNKNOWN or finding.rule.startswith(_OF_THE_SESSION):
+            return False
+        if finding.rule.startswith(_OF_THE_PLAN) and not self.is_resolved:
+            return False
+        if _text(finding.before) == _text(finding.after) or _OF_THE_CLIENT in finding.why:
+            return False
+        return not self._is_only_words(finding)
+
+    def _is_only_words(self, finding: Finding) -> bool:
+        """Say whether a step is about what a running plan writes otherwise, or leaves out."""
+        if finding.rule != "TRF001":
+            return False
+        ids = (finding.where.before, finding.where.after)
+        nodes = [self._nodes[i] for i in ids if i in self._nodes]
+        names = len(nodes) == 1 and _names_only(nodes[0], self._made)
+        return names or any(map(_in_other_words, nodes))
+
+    def _is_of_state(self, change: Change) -> bool:
+        """Say whether it is about what a stateful operator does, such as its limit."""
+        node = self._nodes.get(change.after or "")
+        is_other = change.kind is ChangeKind.CHANGED and " -> " in change.what
+        return is_other and node is not None and node.operator in STATEFUL
 
 
-def _steps(version: Version) -> Counter[tuple[Any, ...]]:
-    made = {_function(f) for o in version.stateful or () for f in o.functions or ()}
-    nodes = [n for n in version.topology.nodes if is_stateless(n) and not _in_other_words(n)]
-    return Counter(meaning(n) for n in nodes if not _names_only(n, made))
+def _sentence(finding: Finding) -> str:
+    said = finding.why.partition(". ")[0].rstrip(".")
+    was, now = _short(_text(finding.before)), _short(_text(finding.after))
+    return f"{said} ({was} -> {now}, {finding.rule})"
+
+
+def _text(value: Any) -> str:
+    """Return one side of a finding; the epoch of a watermark is no part of its delay."""
+    if value in (None, (), []):
+        return "none"
+    shown = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    return _EPOCH.sub("", shown)
 
 
 def _names_only(node: Node, made: set[str]) -> bool:
@@ -84,131 +129,8 @@ def _in_other_words(node: Node) -> bool:
     return any(word in text for word in _OTHER_WORDS)
 
 
-def _named(step: tuple[Any, ...]) -> str:
-    _, operator, label, _ = step
-    return f"the {operator.replace('_', ' ')} {_short(label)}"
-
-
-def _operators(judged: Version, running: Version, is_resolved: bool) -> Iterator[str]:
-    if judged.stateful is None or running.stateful is None:
-        return
-    for was, now in zip_longest(judged.stateful, running.stateful):
-        if was is None or now is None:
-            verb, there = ("has", now) if was is None else ("lacks", was)
-            yield f"it {verb} the stateful operator {there.kind.value}"
-            continue
-        if was.kind is not now.kind:
-            yield f"it has the stateful operator {now.kind.value}, not {was.kind.value}"
-            continue
-        for what, old, new in _facts(was, now) if is_resolved else ():
-            if not _agree(old, new):
-                yield f"its {was.kind.value} has other {what}: {_short(new)}, not {_short(old)}"
-
-
-def _facts(was: StatefulOperator, now: StatefulOperator) -> Iterator[tuple[str, Any, Any]]:
-    yield "keys", was.keys, now.keys
-    yield "right keys", was.right_keys, now.right_keys
-    yield "functions", was.functions, now.functions
-    yield "join type", was.join_type, now.join_type
-    yield "condition", was.condition, now.condition
-    yield "window", was.window, now.window
-    yield "limit", was.extra.get("limit"), now.extra.get("limit")
-    yield "timeout", was.extra.get("timeout"), now.extra.get("timeout")
-    yield "time mode", was.extra.get("time_mode"), now.extra.get("time_mode")
-    known = {s.store: s.value_schema for s in now.stores if s.value_schema}
-    for store in was.stores:
-        if store.value_schema and store.store in known:
-            old, new = store.value_schema.describe(), known[store.store].describe()
-            yield f"state columns in {store.store}", old, new
-
-
-def _watermarks(judged: Version, running: Version) -> Iterator[str]:
-    was, now = (
-        {f"{w.column} {_EPOCH.sub('', w.delay)}" for w in v.watermarks} for v in (judged, running)
-    )
-    if was != now:
-        yield f"its watermarks are {_listed(now)}, not {_listed(was)}"
-
-
-def _sources(judged: Version, running: Version) -> Iterator[str]:
-    if judged.sources is None or running.sources is None:
-        return
-    for was, now in zip_longest(judged.sources, running.sources):
-        if was is None or now is None:
-            verb, there = ("reads", now) if was is None else ("does not read", was)
-            yield f"it {verb} {_place(there)}"
-            continue
-        if not _agree(_where(was), _where(now)):
-            yield f"it reads {_place(now)}, not {_place(was)}"
-        elif not _agree(_options(was), _options(now)):
-            yield f"it reads {_place(now)} with other options"
-        elif columns := _other_columns(was, now):
-            yield f"it reads {_place(now)} with other columns: {', '.join(columns)}"
-
-
-def _where(source: Source) -> tuple[Any, ...]:
-    topics = tuple(sorted(source.topics)) or None
-    return (source.name, topics, source.pattern, location(source) or None, _format(source.format))
-
-
-def _format(name: str | None) -> str | None:
-    """Return a format; a started query's plan calls all that reads or writes files `file`."""
-    return None if name is None or name.lower() == "file" else name.lower()
-
-
-def _place(source: Source) -> str:
-    topics = ", ".join(sorted(source.topics))
-    found = topics or source.pattern or location(source) or source.name or source.format
-    return str(found or "a source")
-
-
-def _options(source: Source) -> tuple[tuple[str, str], ...] | None:
-    """Return what changes how it reads: a client's own settings differ from place to place."""
-    told = {k.lower(): v for k, v in source.options.items()}
-    kept = {k: v for k, v in told.items() if not k.startswith("kafka.") and k != "path"}
-    return tuple(sorted(kept.items())) if told else None
-
-
-def _other_columns(was: Source, now: Source) -> list[str]:
-    """Return the columns of other types; a running plan leaves out what nothing needs."""
-    if not (was.columns and now.columns and was.column_types and now.column_types):
-        return []
-    old = dict(zip(was.columns, was.column_types, strict=False))
-    new = dict(zip(now.columns, now.column_types, strict=False))
-    return [name for name in new if name in old and not _agree(old[name], new[name])]
-
-
-def _outputs(judged: Version, running: Version, is_resolved: bool) -> Iterator[str]:
-    was, now = judged.sink, running.sink
-    if was is not None and now is not None:
-        if not _agree(_format(was.format), _format(now.format)):
-            yield f"its sink is {now.format}, not {was.format}"
-        if not _agree(_target(was), _target(now)):
-            yield f"it writes to {now.target}, not to {was.target}"
-        if not _agree(was.partition_by, now.partition_by):
-            yield f"its sink is partitioned by {_short(now.partition_by)}"
-        if is_resolved and not _agree(_columns(was), _columns(now)):
-            yield f"it writes the columns {_short(_columns(now))}, not {_short(_columns(was))}"
-    if not _agree(output_mode(judged), output_mode(running)):
-        yield f"its output mode is {output_mode(running)}, not {output_mode(judged)}"
-
-
-def _target(sink: Sink) -> str | None:
-    """Return where it writes: a topic, a folder's path, or a table's own name."""
-    # A dot in the name of a topic stands for no catalog.
-    if sink.target is None or _format(sink.format) == "kafka":
-        return sink.target
-    if "/" in sink.target:
-        return "/" + sink.target.removeprefix("file:").strip("/")
-    return sink.target.replace("`", "").rpartition(".")[2].lower()
-
-
-def _columns(sink: Sink) -> tuple[str, ...] | None:
-    return tuple(f.name for f in sink.schema.fields) if sink.schema else None
-
-
-def _untold(judged: Version, running: Version, steps: tuple[str, ...]) -> Iterator[str]:
-    if steps:
+def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
+    if told.has_other_steps():
         yield "what was read of its plan has its steps in other words than the judged one"
     yield from (
         f"what its source {s.name or s.position} reads is not told"
@@ -228,17 +150,5 @@ def _untold(judged: Version, running: Version, steps: tuple[str, ...]) -> Iterat
         yield f"it runs on Spark {new}, and Spark {old} was judged"
 
 
-def _agree(old: Any, new: Any) -> bool:
-    """Say whether two values are equal, part by part; None is what nobody told."""
-    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
-        return all(map(_agree, old, new))
-    return old is None or new is None or bool(old == new)
-
-
-def _listed(watermarks: set[str]) -> str:
-    return ", ".join(sorted(watermarks)) or "none"
-
-
-def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from headgate.model.sinks import FILE_FORMATS, normal_path
 from headgate.model.version import Source, Version
 
 _GLOB = set("*?[")
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 OFFSET_LOG = "spark.sql.streaming.offsetLog.formatVersion"
-FILE_FORMATS = frozenset(
-    {"file", "json", "csv", "parquet", "orc", "text", "avro", "xml", "binaryfile"}
-)
+# Spark reads one more than it writes.
+FILE_SOURCES = FILE_FORMATS | {"binaryfile"}
 
 
 _SHOW_NAMES = frozenset({"capture", "checkpoint", "version"})
@@ -76,7 +76,7 @@ def _name(source: Source) -> str | None:
 
 def is_file(source: Source) -> bool:
     """Say whether a source reads files; all file formats share one log and one offset form."""
-    return (source.format or "").lower() in FILE_FORMATS
+    return (source.format or "").lower() in FILE_SOURCES
 
 
 def family(source: Source) -> str | None:
@@ -96,13 +96,6 @@ def location(source: Source) -> str | None:
     """Return where a file source reads, without the local scheme and trailing slashes."""
     path = source.path or option(source, "path")
     return normal_path(path) if path else None
-
-
-def normal_path(path: str) -> str:
-    """Return a path so that `file:/a`, `file:///a/` and `/a` are one."""
-    if path.startswith("file:"):
-        path = "/" + path.removeprefix("file:").lstrip("/")
-    return path.rstrip("/") or "/"
 
 
 def covers(new: str, old: str) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from headgate.compat.naming import FILE_FORMATS, normal_path
 from headgate.model.output import Payload
 from headgate.model.schema import Field, Schema, type_text
+from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.version import Sink, Version
 
 _DEEPEST = 40
@@ -68,11 +68,13 @@ def same_place(before: Sink | None, after: Sink | None) -> bool:
     """Whether both sinks are known to write to one place, or nothing says that they don't."""
     if before is None or after is None:
         return False
-    formats = {s.format.lower() for s in (before, after) if s.format}
-    if len(formats) > 1 and not formats <= {"file", *FILE_FORMATS}:
+    formats = {s.format for s in (before, after) if s.format}
+    if len(formats) > 1 and not (before.is_files and after.is_files):
         return False
-    old, new = (s.target or s.options.get("path") for s in (before, after))
-    return not old or not new or normal_path(old) == normal_path(new)
+    old, new = before.place, after.place
+    if not old or not new or normal_path(old) == normal_path(new):
+        return True
+    return before.format != "kafka" and may_be_one_place(old, new)
 
 
 def output_changes(before: Version, after: Version) -> tuple[OutputChange, ...]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headgate.compat.other_engines import half_read, is_gap
-from headgate.compat.report import Finding, Outcome, Report, Rollback
+from headgate.compat.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
 from headgate.compat.strangers import strangers
 from headgate.model.version import Version
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(
     r"ends in the middle|is not whole|is missing|begins in the middle|line \d+ is cut"
-    r"|may be missing"
+    r"|may be missing|is incomplete|lacks the details"
+    r"|which is not described|looks like a (?:source|processor|sink) and can't be read"
 )
 _SESSION = "EVD001"
 """What a session said itself needs no plan."""
@@ -37,7 +38,17 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
     findings = (*questions, *report.findings)
     if _is_cut(before, after):
         findings = tuple(_weakened(f, questions[0]) for f in findings)
-    return replace(told, findings=tuple(sorted(findings, key=lambda f: -f.outcome)))
+    found = tuple(sorted(findings, key=lambda f: -f.outcome))
+    return replace(told, findings=found, upgrade=_opened(report.upgrade, questions))
+
+
+def _opened(upgrade: Upgrade | None, questions: Sequence[Finding]) -> Upgrade | None:
+    """Return the way of an upgrade as an open one: what was not read may decide it."""
+    if upgrade is None or upgrade.way is UpgradeWay.UNKNOWN:
+        return upgrade
+    asked = dict.fromkeys(f"Answer first: {f.question}" for f in questions if f.question)
+    why = f"Which way will do depends on what could not be read. Without that: {upgrade.why}"
+    return Upgrade(UpgradeWay.UNKNOWN, (*asked, *upgrade.steps), why)
 
 
 def _is_cut(*versions: Version) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 
 from headgate.compat.naming import location
 from headgate.errors import RenameError
+from headgate.model.near_names import near_names
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Version
 
@@ -115,7 +115,7 @@ def _offered(name: str, known: Sequence[_Thing]) -> str:
     if not known:
         return "its evidence shows none."
     names = list(dict.fromkeys(t.name for t in known))
-    near = get_close_matches(name, names, _SHOWN)
+    near = near_names(name, names, _SHOWN)
     shown = [*near, *(n for n in names if n not in near)][:_SHOWN]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
     return f"it has {', '.join(shown)}{more}."

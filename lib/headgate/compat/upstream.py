@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -71,9 +72,17 @@ def visible(node: Node) -> dict[str, Any]:
     return {k: v for k, v in node.details.items() if k not in _VOLATILE and v not in (None, [], {})}
 
 
+def canonical(value: Any) -> str:
+    """Return a detail as text that is equal for equal values: neither order nor tuples count.
+
+    A version that was kept in a file has its keys sorted, one that was just read has not.
+    """
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+
+
 def meaning(node: Node) -> tuple[Any, ...]:
     """Return what must be equal for two nodes to do the same."""
-    details = tuple((k, repr(v)) for k, v in sorted(visible(node).items()))
+    details = tuple((k, canonical(v)) for k, v in sorted(visible(node).items()))
     return (node.kind.value, node.operator, node.label, details)
 
 
@@ -84,7 +93,7 @@ def appearance(node: Node) -> tuple[Any, ...]:
     """
     details = {k: v for k, v in visible(node).items() if k not in ("key_schema", "value_schema")}
     schemas = [_types(node.details.get(k)) for k in ("key_schema", "value_schema")]
-    return (node.operator, node.label, repr(sorted(details.items())), repr(schemas))
+    return (node.operator, node.label, canonical(details), repr(schemas))
 
 
 def _types(schema: Any) -> list[Any]:
@@ -136,7 +145,7 @@ def branch(topology: Topology, node: str | None) -> tuple[Counter[tuple[Any, ...
 
 
 def _placeless(node: Node) -> tuple[Any, ...]:
-    details = repr(sorted(visible(node).items()))
+    details = canonical(visible(node))
     return (node.operator, _PLACE.sub("s.", node.label), _PLACE.sub("s.", details))
 
 

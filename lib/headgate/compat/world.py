@@ -11,7 +11,7 @@ from headgate.compat.report import StateEffect
 from headgate.compat.rule import Comparison
 from headgate.compat.subscriptions import kafka_pairs, logged_offsets, subscribes
 from headgate.model.cluster import Cluster, Partition, Topic
-from headgate.model.version import Source
+from headgate.model.version import Source, Version
 
 MOST = 5
 """How many topics or partitions a sentence names."""
@@ -70,10 +70,27 @@ def _addresses(text: str) -> set[str]:
     return {a.strip().rpartition("//")[2].lower() for a in text.split(",") if a.strip()}
 
 
-def are_current(c: Comparison) -> bool:
+def are_current(version: Version) -> bool:
     """Say whether the offsets are those that the query has now, as far as anybody can tell."""
-    progress = c.before.progress
-    return progress is None or progress.offsets_from != STORED
+    return version.progress is None or version.progress.offsets_from != STORED
+
+
+def too_old(before: Version, cluster: Cluster | None) -> str | None:
+    """Say that Kafka was read before the offsets that it is to judge; None if it was not."""
+    if cluster is None or not any(_is_judged(s, cluster) for s in before.sources or ()):
+        return None
+    at = before.progress.offsets_at if before.progress else None
+    if not are_current(before) or cluster.is_newer_than(at):
+        return None
+    return (
+        f"Kafka was not compared: it was read at {cluster.at}, and the offsets are of "
+        f"{at or 'an unknown time'}. Compare again."
+    )
+
+
+def _is_judged(source: Source, cluster: Cluster) -> bool:
+    is_kafka = source.format == "kafka" and bool(logged_offsets(source))
+    return is_kafka and is_its_cluster(source, cluster)
 
 
 def logged_now(c: Comparison) -> Iterator[tuple[SourcePair, Cluster, list[Logged]]]:
@@ -81,7 +98,7 @@ def logged_now(c: Comparison) -> Iterator[tuple[SourcePair, Cluster, list[Logged
 
     Nothing where the offsets may be old ones, and nothing of a topic that is missing altogether.
     """
-    if not are_current(c):
+    if not are_current(c.before):
         return
     for pair, cluster in asked(c):
         assert pair.before and pair.after

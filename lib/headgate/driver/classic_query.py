@@ -8,6 +8,7 @@ from typing import Any
 from headgate.jobs.reflection import case_kept, field, mapping
 from headgate.jobs.streaming_sources import streaming_sources
 from headgate.jobs.trigger import trigger_words
+from headgate.model.sinks import sink_format
 
 _CUT = " more fields"
 _UNCUT = 1_000_000
@@ -89,18 +90,6 @@ def _sink(execution: Any) -> dict[str, Any]:
 def _sink_format(sink: Any) -> str:
     name = str(sink.getClass().getSimpleName()).rstrip("$")
     if name == "FileStreamSink":
-        form = str(field(sink, "fileFormat").toString()).lower()
-        return {"orcfilesource": "orc"}.get(form, form)
-    return _SINKS.get(name, name)
-
-
-# The class of a sink and the word that a writer's `format` has for it (Spark 3.5 to 4.2).
-_SINKS = {
-    "KafkaTable": "kafka",
-    "ConsoleTable": "console",
-    "NoopTable": "noop",
-    "MemorySink": "memory",
-    "ForeachBatchSink": "foreachBatch",
-    "ForeachWriterTable": "foreach",
-    "DeltaSink": "delta",
-}
+        name = str(field(sink, "fileFormat").toString())
+        return sink_format(name.lower()).format
+    return sink_format(name).format

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from headgate.parse.spark.secrets import MASK, is_secret, mask_text
+from headgate.parse.spark.secrets import mask_json
 from headgate.parse.spark.watch_mark import SCHEMA
 
 MARK = "watch"
@@ -58,16 +58,4 @@ def line(record: Record, dropped: int = 0) -> bytes:
         "at": record.at,
         **({"dropped": dropped} if dropped else {}),
     }
-    return (json.dumps(head | masked(record.body), separators=(",", ":")) + "\n").encode()
-
-
-def masked(found: Any) -> Any:
-    """Return a JSON value without secrets: whole values of telling keys, parts of any text."""
-    if isinstance(found, Mapping):
-        return {
-            str(k): MASK if is_secret(str(k)) and isinstance(v, str) else masked(v)
-            for k, v in found.items()
-        }
-    if isinstance(found, list | tuple):
-        return [masked(v) for v in found]
-    return mask_text(found) if isinstance(found, str) else found
+    return (json.dumps(head | mask_json(record.body), separators=(",", ":")) + "\n").encode()

@@ -117,7 +117,7 @@ class _Listing:
 
     def _state(self) -> list[str]:
         found = self._entries("state")
-        operators = [f"state/{e.name}" for e in found if e.is_folder and e.name.isdigit()]
+        operators = [f"state/{e.name}" for e in found if e.is_folder and e.name.isdecimal()]
         paths = together(self.folder, self._operator, operators)
         return [path for each in paths for path in each]
 
@@ -125,7 +125,7 @@ class _Listing:
         """Return an operator's files; each of its partitions stands as a name with a slash."""
         found = self._entries(base)
         kinds = {e.name for e in found if e.is_folder}
-        partitions = sorted((k for k in kinds if k.isdigit()), key=int)
+        partitions = sorted((k for k in kinds if k.isdecimal()), key=int)
         out = [f"{base}/{p}/" for p in partitions]
         out += [f"{base}/{e.name}" for e in found if not e.is_folder]
         if "_metadata" in kinds:
@@ -194,7 +194,7 @@ def _newest(offsets: list[str], commits: list[str]) -> list[str]:
 
 def _of_source(log: Iterable[str]) -> list[str]:
     """Return what of a source's log is read: its first entry, and the newest of a file source."""
-    kept = [n for n in log if n.removesuffix(".compact").isdigit()]
+    kept = [n for n in log if n.removesuffix(".compact").isdecimal()]
     ordered = sorted(kept, key=lambda n: int(n.removesuffix(".compact")))
     first = [n for n in ordered if n in ("0", "0.compact")][:1]
     return [*first, *(n for n in ordered[-_SOURCE_FILES:] if n not in first)]

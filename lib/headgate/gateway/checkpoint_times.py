@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from itertools import pairwise
 from pathlib import Path
+
+from headgate.parse.json_text import read_json
 
 _LAST_BATCHES = 6
 # A file of the future is another machine's clock; this much is nobody's fault.
@@ -44,7 +45,7 @@ def quiet_seconds(folder: Path) -> float | None:
 
 def _last(log: Path) -> list[int]:
     try:
-        found = sorted(int(name) for name in os.listdir(log) if name.isdigit())  # noqa: PTH208
+        found = sorted(int(name) for name in os.listdir(log) if name.isdecimal())  # noqa: PTH208
     except OSError:
         return []
     return found[-_LAST_BATCHES:]
@@ -60,7 +61,7 @@ def _changed(path: Path) -> float | None:
 
 def _timestamp(path: Path) -> int | None:
     try:
-        head = json.loads(path.read_text(errors="replace").splitlines()[1])
+        head = read_json(path.read_text(errors="replace").splitlines()[1])
     except (OSError, ValueError, IndexError):
         return None
     found = head.get("batchTimestampMs") if isinstance(head, dict) else None

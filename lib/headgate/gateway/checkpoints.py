@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
 from headgate.gateway import checkpoint_times as times
+from headgate.parse.json_text import read_json
 from headgate.plan.ports.checkpoints import Checkpoint
 
 _LAST_BATCHES = 6
@@ -67,7 +68,7 @@ def read_checkpoint(location: str) -> Checkpoint | None:
 
 def _query_id(text: str, path: Path) -> str:
     try:
-        found = json.loads(text)
+        found = read_json(text)
         return str(found["id"])
     except (ValueError, KeyError, TypeError):
         raise EvidenceError(f"{path} is not a query's metadata: it has no id") from None
@@ -76,7 +77,7 @@ def _query_id(text: str, path: Path) -> str:
 def _batches(log: Path) -> list[int]:
     """Return the batch numbers of a log folder; Spark's hidden and temporary files are no batch."""
     try:
-        return sorted(int(name) for name in os.listdir(log) if name.isdigit())  # noqa: PTH208
+        return sorted(int(name) for name in os.listdir(log) if name.isdecimal())  # noqa: PTH208
     except OSError:
         return []
 
@@ -112,7 +113,7 @@ def kafka_topics(value: Any) -> Iterator[tuple[str, dict[int, int]]]:
 
 def _is_partition(item: tuple[Any, Any]) -> bool:
     key, value = item
-    return str(key).isdigit() and isinstance(value, int) and not isinstance(value, bool)
+    return str(key).isdecimal() and isinstance(value, int) and not isinstance(value, bool)
 
 
 def _lines(path: Path) -> list[str]:
@@ -125,7 +126,7 @@ def _lines(path: Path) -> list[str]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return None
 
@@ -198,6 +199,7 @@ def copy_tree(source: Path, target: Path) -> None:
         shutil.copytree(
             source, target, symlinks=True, copy_function=_linker(source) if linked else shutil.copy2
         )
+        own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error) as error:
         raise StepError(f"{source} could not be copied to {target}: {error}") from error
@@ -223,7 +225,7 @@ def is_state_data(path: Path) -> bool:
     provider (HDFS-backed, RocksDB, with changelogs, with ids).
     """
     inner = path.parts[2:] if path.parts[0] == "state" else ()
-    return len(inner) > 1 and inner[0].isdigit() and "_metadata" not in inner
+    return len(inner) > 1 and inner[0].isdecimal() and "_metadata" not in inner
 
 
 def _linker(source: Path) -> Callable[[str, str], object]:
@@ -272,6 +274,20 @@ def make_like(path: Path, like: Path) -> None:
         sync(path.parent)
     except OSError as error:
         raise StepError(f"{path} could not be made like {like}: {error.strerror}") from error
+
+
+def own_like(target: Path, source: Path) -> None:
+    """Give everything in a copy the owner that it has in `source`, and new files the folder's.
+
+    A query that runs under another account could not write its own checkpoint otherwise.
+    """
+    like = source.stat()
+    for path in (target, *_entries(target)):
+        found, wanted = path.lstat(), like
+        with suppress(FileNotFoundError):
+            wanted = (source / path.relative_to(target)).lstat()
+        if (found.st_uid, found.st_gid) != (wanted.st_uid, wanted.st_gid):
+            os.chown(path, wanted.st_uid, wanted.st_gid, follow_symlinks=False)
 
 
 def remove_tree(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,8 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from headgate.store.private_files import log_file
+
 _CHILD = Path(__file__).with_name("child.py")
 _LOG_LIMIT = 4_000_000
+# Less than a new store and the first lines of a log take.
+_NO_SPACE = 256 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +65,15 @@ class Child:
         return self.process.wait()
 
     def last_words(self) -> str:
-        """Return the last line of its log, for a message."""
-        return last_line(self.program.log)
+        """Return the last line of its log, for a message; a full disk keeps none and is named."""
+        said = last_line(self.program.log)
+        return "; ".join(filter(None, (said, full_disk(self.program.log.parent))))
 
 
 def launch(program: Program) -> Child:
     """Start the program in a process group of its own; it dies with the calling thread."""
-    program.log.parent.mkdir(parents=True, exist_ok=True)
     _trim(program.log)
-    with program.log.open("ab") as log:
+    with log_file(program.log) as log:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), *program.argv],
             stdin=subprocess.DEVNULL,
@@ -87,6 +92,15 @@ def last_line(log: Path) -> str:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 8192))
         lines = [text for raw in file.readlines() if (text := raw.decode(errors="replace").strip())]
         return lines[-1] if lines else ""
+    return ""
+
+
+def full_disk(folder: Path) -> str:
+    """Say that the file system of a folder has no space left, "" if it has some."""
+    with suppress(OSError):
+        free = shutil.disk_usage(folder).free
+        if free < _NO_SPACE:
+            return f"no space left on the disk of {folder} ({free >> 10} KiB): make space there"
     return ""
 
 

@@ -15,7 +15,14 @@ from headgate.errors import EvidenceError, UnreachableError
 from headgate.gateway.addresses import is_uri
 from headgate.gateway.evidence_files import Place, opened
 from headgate.gateway.local_files import LocalFiles
-from headgate.gateway.packed_streams import DamagedError, Opener, packing, unpacked
+from headgate.gateway.packed_streams import (
+    LIMITS,
+    DamagedError,
+    Limits,
+    Opener,
+    packing,
+    unpacked,
+)
 from headgate.parse.spark.event_log_lines import holds_events, split_lines
 
 if TYPE_CHECKING:
@@ -34,10 +41,11 @@ _ROLLED = re.compile(r"^events_(?P<number>\d{1,9})_.+?(?P<compact>\.compact)?$")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of a log that can be opened any number of times."""
+    """A file of a log that can be opened again; `packed` is its size in an archive."""
 
     name: str
     opener: Opener
+    packed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,13 @@ class EventLogFiles:
     files: tuple[_File, ...]
     warnings: tuple[str, ...] = ()
 
-    def read(self, keep: Keep | None = None, most: int | None = None) -> EventLog:
+    def read(
+        self, keep: Keep | None = None, most: int | None = None, limits: Limits = LIMITS
+    ) -> EventLog:
         """Return what the log says; everything that can be read is read, the rest a warning.
 
-        `keep` says of which queries to keep every progress report, the newest `most` of a run.
+        `keep` says of which queries to keep every progress report, the newest `most` of a run. A
+        file that passes one of the `limits` is read up to there, and a warning says so.
         UnreachableError where a remote file system stops to answer.
         """
         # Imported here: whether a file is an event log is asked of each.
@@ -60,7 +71,7 @@ class EventLogFiles:
         reader = EventLogReader(self.path, keep, MOST_REPORTS if most is None else most)
         for file in self.files:
             damage: list[str] = []
-            reader.read(split_lines(_chunks(file, damage)), file.name)
+            reader.read(split_lines(_chunks(file, damage, limits)), file.name)
             for reason in damage:
                 reader.broken_off(file.name, reason)
         log = reader.result()
@@ -143,11 +154,11 @@ def _is_log(file: _File) -> bool:
         return False
 
 
-def _chunks(file: _File, damage: list[str]) -> Iterator[bytes]:
+def _chunks(file: _File, damage: list[str], limits: Limits) -> Iterator[bytes]:
     with file.opener() as stream:
         head = stream.read(_HEAD)
     try:
-        yield from unpacked(file.opener, head)
+        yield from unpacked(file.opener, head, packed=file.packed, limits=limits)
     except DamagedError as error:
         damage.append(str(error))
 
@@ -193,7 +204,10 @@ def zipped_logs(archive: zipfile.ZipFile, name: str) -> EventLogFiles | None:
     folders = sorted({m.rpartition("/")[0] for m in members})
     inside = [m for m in members if m.rpartition("/")[0] == folders[-1]] if folders else []
     wanted = [member for *_, member in _rolled(inside)] or inside
-    files = tuple(_File(f"{name} {m}", lambda m=m: _member(archive, m)) for m in wanted)  # type: ignore[misc]
+    files = tuple(
+        _File(f"{name} {m}", lambda m=m: _member(archive, m), archive.getinfo(m).compress_size)  # type: ignore[misc]
+        for m in wanted
+    )
     files = tuple(f for f in files if _is_log(f))
     return EventLogFiles(name, files) if files else None
 

@@ -87,7 +87,11 @@ class Kafka:
         return str(done["cluster"].cluster_id)
 
     def snapshot(self) -> Cluster:
-        """Read topics, groups and offsets; what could not be read stands in `warnings`."""
+        """Read topics, groups and offsets; what could not be read stands in `warnings`.
+
+        A group's offsets are read after begin and end: what is purged behind a commit was read.
+        """
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
         deadline, warnings = self.deadline(), Warnings()
         metadata = self._metadata(deadline)
         topics = kafka_topics.read_topics(self.admin, metadata.topics, deadline, warnings)
@@ -97,7 +101,7 @@ class Kafka:
             raise unreachable(self.bootstrap, self._hint)
         return Cluster(
             id=str(metadata.cluster_id),
-            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            at=at,
             bootstrap=self.bootstrap,
             topics=self._sized(topics, warnings),
             groups=groups,

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import EvidenceError, StepError
-from headgate.gateway.checkpoints import make_like, remove_tree, sync
+from headgate.gateway.checkpoints import make_like, own_like, remove_tree, sync
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.offset_log import OffsetLog, offset_json, read_offsets, versioned
 from headgate.parse.spark.source_log import READ_BEFORE
 from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
@@ -90,7 +91,7 @@ def _is_kafka(value: Any) -> bool:
         and bool(value)
         and all(
             isinstance(parts, dict)
-            and all(p.isdigit() and type(o) is int for p, o in parts.items())
+            and all(p.isdecimal() and type(o) is int for p, o in parts.items())
             for parts in value.values()
         )
     )
@@ -142,6 +143,7 @@ def make_checkpoint(
             file.write_bytes(data)
             shutil.copymode(like / "metadata", file)
             sync(file)
+        own_like(draft, like)
         for folder in (*(p for p in draft.rglob("*") if p.is_dir()), draft, draft.parent):
             if folder not in (draft, draft.parent):
                 shutil.copymode(like, folder)
@@ -207,7 +209,9 @@ def _watermark(folder: Path, batch: int | None, log: OffsetLog | None) -> int:
 def _operators(folder: Path) -> tuple[str, ...]:
     state = folder / "state"
     numbers = (
-        sorted(int(p.name) for p in state.iterdir() if p.name.isdigit()) if (state.is_dir()) else []
+        sorted(int(p.name) for p in state.iterdir() if p.name.isdecimal())
+        if (state.is_dir())
+        else []
     )
     return tuple(_operator(state / str(n)) for n in numbers)
 
@@ -218,7 +222,7 @@ def _operator(folder: Path) -> str:
     files += [folder / "_metadata" / "v2" / str(n) for n in _numbers(folder / "_metadata" / "v2")]
     try:
         lines = _lines(next(f for f in reversed(files) if f.is_file()).read_bytes())
-        return str(json.loads(lines[0])["operatorInfo"]["operatorName"])
+        return str(read_json(lines[0])["operatorInfo"]["operatorName"])
     except (OSError, StopIteration, ValueError, KeyError, IndexError, TypeError):
         return "stateful operator"
 
@@ -228,7 +232,7 @@ def _numbers(folder: Path, suffix: str = "") -> list[int]:
         names = [p.name.removesuffix(suffix) for p in folder.iterdir() if p.name.endswith(suffix)]
     except OSError:
         return []
-    return sorted(int(name) for name in names if name.isdigit())
+    return sorted(int(name) for name in names if name.isdecimal())
 
 
 def _lines(data: bytes) -> list[str]:

@@ -8,7 +8,9 @@ framing is read here, Arrow unpacks the blocks.
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 CHUNK = 1 << 20
@@ -27,7 +29,79 @@ class DamagedError(Exception):
     """A stream ends in the middle, or holds what its codec can't have written."""
 
 
+class LimitError(DamagedError):
+    """A stream was not unpacked further: it passed one of the limits."""
+
+
 Opener = Callable[[], BinaryIO]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is unpacked of one stream.
+
+    `size` bytes in all; `ratio` times the packed bytes, once `free` bytes are out;
+    `seconds` of this thread's processor time, so that a slow network costs none. Recorded event
+    logs reach a ratio of 21.
+    """
+
+    size: int = 64 << 30
+    ratio: int = 400
+    free: int = 64 << 20
+    seconds: float = 60.0
+
+
+LIMITS = Limits()
+
+
+class _Counted:
+    """Opens a stream and counts what is read of it; opened again, it counts from 0."""
+
+    def __init__(self, opener: Opener, packed: int | None) -> None:
+        self._opener = opener
+        self._known = packed
+        self._stream: BinaryIO | None = None
+        self._read = 0
+
+    @property
+    def packed(self) -> int:
+        """The packed bytes: those of the whole stream if they are known, else those read."""
+        return self._read if self._known is None else self._known
+
+    def __call__(self) -> Any:
+        self._stream, self._read = self._opener(), 0
+        return self
+
+    def __enter__(self) -> _Counted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        assert self._stream is not None
+        found = self._stream.read(size)
+        self._read += len(found)
+        return found
+
+
+def _bounded(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Iterator[bytes]:
+    """Yield the chunks until a limit is passed, then LimitError with where that was."""
+    done, begun = 0, time.thread_time()
+    for chunk in chunks:
+        yield chunk
+        done += len(chunk)
+        if done > limits.size:
+            why = f"the limit is {limits.size >> 20} MiB"
+        elif done > limits.free and done > limits.ratio * source.packed:
+            why = f"that is more than {limits.ratio} times its packed size"
+        elif time.thread_time() - begun > limits.seconds:
+            why = f"that took more than {limits.seconds:g} s"
+        else:
+            continue
+        raise LimitError(f"reading stopped after {done >> 20} MiB were unpacked: {why}")
 
 
 def packing(head: bytes) -> str | None:
@@ -39,17 +113,28 @@ def packing(head: bytes) -> str | None:
     return next((name for magic, name in _FRAMED.items() if head.startswith(magic)), None)
 
 
-def unpacked(opener: Opener, head: bytes) -> Iterator[bytes]:
-    """Yield everything that can be unpacked, in chunks; then DamagedError where that was not all.
+def unpacked(
+    opener: Opener, head: bytes, *, packed: int | None = None, limits: Limits = LIMITS
+) -> Iterator[bytes]:
+    """Yield what can be unpacked within the limits, in chunks; DamagedError if that was not all.
 
     `opener` opens the stream at its beginning, buffered: a read gives what was asked for, less
-    only at the end. `head` are its first bytes. What reading the stream raises is raised.
+    only at the end. `head` are its first bytes. What reading the stream raises is raised. `packed`
+    is the stream's size if something around it, such as an archive, packs it, too; a stream that
+    nothing packs has no limits.
     """
+    codec = packing(head)
+    if codec is None and packed is None:
+        return _plain(opener)
+    source = _Counted(opener, packed)
+    return _bounded(_unpacked(source, head, codec), source, limits)
+
+
+def _unpacked(opener: Opener, head: bytes, codec: str | None) -> Iterator[bytes]:
     if head.startswith(_LZ4):
         return _blocks(opener, _lz4_blocks)
     if head.startswith(_SNAPPY):
         return _blocks(opener, _snappy_blocks)
-    codec = packing(head)
     return _plain(opener) if codec is None else _frames(opener, codec)
 
 

@@ -23,6 +23,7 @@ from headgate.gateway.evidence_files import Settings
 from headgate.gateway.remote_shadow import is_small, seen
 from headgate.gateway.rewound_copy import cut_source_log, is_kept, rename_query
 from headgate.gateway.stored import Stored, stored_hash
+from headgate.parse.json_text import read_json
 
 if TYPE_CHECKING:
     from headgate.gateway.remote_changes import Changes
@@ -271,7 +272,7 @@ def _difference(
 def _manifest(changes: Changes, path: str) -> dict[str, Any] | None:
     try:
         with changes.opened(path + MANIFEST) as stream:
-            found = json.loads(stream.read(-1))
+            found = read_json(stream.read(-1))
     except FileNotFoundError:
         return None
     except ValueError:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from headgate.errors import StepError
+from headgate.store.private_files import log_file
 
 # Run before the shell: asks the kernel to end this process with the one that started it, and
 # ends at once where that one is gone already. A function between fork and exec would do the
@@ -29,6 +31,8 @@ os.execv("/bin/sh", ["sh", "-c", sys.argv[2]])
 _TAIL = 600
 _TRY_SECONDS = 10.0
 MARK = "HEADGATE_COMMAND"
+# An exec() takes well below a millisecond; a busy machine may stretch it.
+_EXEC_READS, _EXEC_SECONDS, _SHOWN = 200, 0.001, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,7 @@ def run_command(
     by its `mark`. Output goes to `log`, not to a pipe: what a start command leaves running holds
     it open, and a pipe would then never end.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with log_file(log) as output:
         begun = output.tell()
         try:
             process = subprocess.Popen(
@@ -92,11 +95,28 @@ def end_marked(mark: str) -> int:
 
 
 def _has(entry: Path, wanted: bytes) -> bool:
-    # A process that has ended and is not reaped yet has an empty environment.
     try:
-        return wanted in (entry / "environ").read_bytes().split(b"\0")
+        return wanted in _environment(entry).split(b"\0")
     except OSError:
         return False
+
+
+def _environment(entry: Path) -> bytes:
+    """Return what /proc shows of its environment; OSError if the process can't be read.
+
+    While a process replaces its program, exec() empties both its environment and its arguments.
+    So an empty environment is believed only after several reads that show arguments.
+    """
+    shown = 0
+    for _ in range(_EXEC_READS):
+        if held := (entry / "environ").read_bytes():
+            return held
+        (entry / "exe").readlink()  # a zombie and a kernel thread have none
+        shown = shown + 1 if (entry / "cmdline").read_bytes() else 0
+        if shown == _SHOWN:
+            break
+        time.sleep(_EXEC_SECONDS)
+    return b""
 
 
 def _argv(command: str) -> Sequence[str]:

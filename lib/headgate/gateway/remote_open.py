@@ -101,7 +101,7 @@ def address(location: str) -> Address:
         raise ValueError("it names no bucket or container")
     if ":" in user:
         raise ValueError("keys do not belong in an address: set them under [file_systems]")
-    number = int(port) if port.isdigit() else None
+    number = int(port) if port.isdecimal() else None
     return Address(family, name, user, number, path.strip("/"))
 
 

@@ -106,7 +106,7 @@ def _logs(place: Place) -> dict[str, Stored]:
 def _newest(names: Mapping[str, Stored]) -> Iterator[str]:
     """Yield the metadata and the newest offsets: of commits their names and times tell enough."""
     yield from (n for n in names if n == "metadata")
-    offsets = [n for n in names if n.startswith("offsets/") and n[8:].isdigit()]
+    offsets = [n for n in names if n.startswith("offsets/") and n[8:].isdecimal()]
     yield from sorted(offsets, key=lambda n: int(n[8:]))[-_NEWEST:]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -15,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from headgate.gateway.checkpoint_batches import commits, file_source_offsets, logged
 from headgate.model.rewind import Rewind
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint_reader import batches
 from headgate.parse.spark.required_state import Ids, needed
 from headgate.parse.spark.source_log import read_source_entry
@@ -126,14 +126,14 @@ def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
 
 
 def _depth(store: _Store) -> int:
-    return 3 if store.folder.name.isdigit() else 4
+    return 3 if store.folder.name.isdecimal() else 4
 
 
 def _table_files(archive: Path) -> list[str]:
     """Return the names of RocksDB's files that a snapshot is made of, as its `metadata` says."""
     with zipfile.ZipFile(archive) as opened:
         text = opened.read("metadata").decode()
-    found = json.loads(text.partition("\n")[2])
+    found = read_json(text.partition("\n")[2])
     files = [*found.get("sstFiles", ()), *found.get("logFiles", ())]
     return [str(f.get("dfsSstFileName") or f.get("dfsLogFileName")) for f in files]
 
@@ -155,7 +155,7 @@ def _partitions(folder: Path) -> Iterator[str]:
 def _partition_count(operator: Path) -> int | None:
     try:
         text = _metadata_file(operator).read_text().partition("\n")[2]
-        stores = json.loads(text)["stateStoreInfo"]
+        stores = read_json(text)["stateStoreInfo"]
         return max((int(s["numPartitions"]) for s in stores), default=None)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -178,7 +178,7 @@ def _later_inputs(folder: Path, batch: int) -> Iterator[str]:
 def _entries(log: Path) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for file in log.iterdir() if log.is_dir() else ():
-        if file.name.removesuffix(".compact").isdigit():
+        if file.name.removesuffix(".compact").isdecimal():
             files = read_source_entry(file.read_bytes()).files
             found |= {path: number for path, number in files if number is not None}
     return found
@@ -197,7 +197,7 @@ def strangers(folder: Path) -> Iterator[str]:
     An address that is nowhere here is how the query's own machine sees the folder: it is right.
     """
     for file in folder.glob("state/*/_metadata/v2/*"):
-        if file.name.isdigit():
+        if file.name.isdecimal():
             for place, _ in _SCHEMA_FILE.findall(file.read_bytes()):
                 path = Path(urlsplit(place.decode(errors="replace")).path)
                 if path.is_dir() and path.resolve() != folder.resolve():
@@ -205,7 +205,7 @@ def strangers(folder: Path) -> Iterator[str]:
 
 
 def _numbered(folder: Path) -> list[Path]:
-    return sorted((p for p in _folders(folder) if p.name.isdigit()), key=lambda p: int(p.name))
+    return sorted((p for p in _folders(folder) if p.name.isdecimal()), key=lambda p: int(p.name))
 
 
 def _folders(folder: Path) -> list[Path]:

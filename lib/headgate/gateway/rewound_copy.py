@@ -18,7 +18,13 @@ from pathlib import Path
 from headgate.errors import StepError
 from headgate.gateway.checkpoint_batches import LOGS, file_source_offsets
 from headgate.gateway.checkpoint_copy import point_to
-from headgate.gateway.checkpoints import check_room, is_state_data, remove_tree, sync_tree
+from headgate.gateway.checkpoints import (
+    check_room,
+    is_state_data,
+    own_like,
+    remove_tree,
+    sync_tree,
+)
 from headgate.gateway.rewind_facts import strangers
 from headgate.parse.spark.required_state import version_of
 from headgate.parse.spark.source_log import cut_entries
@@ -68,6 +74,7 @@ def copy_to_batch(
             point_to(target, str(source))
         if query_id is not None:
             rename_query(target / "metadata", query_id)
+        own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error, ValueError) as error:
         raise StepError(f"{source} could not be copied to {target}: {error}") from error
@@ -131,7 +138,7 @@ def _batch_of(name: str) -> int:
 
 def cut_source_log(log: Path, last: int) -> None:
     """Forget the files that were taken later: the query finds and takes them again."""
-    files = {p.name: p for p in log.iterdir() if p.name.removesuffix(".compact").isdigit()}
+    files = {p.name: p for p in log.iterdir() if p.name.removesuffix(".compact").isdecimal()}
     cut = cut_entries({name: p.read_bytes() for name, p in files.items()}, last)
     for name, path in files.items():
         if cut.get(name) != path.read_bytes():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +26,17 @@ def read_sink_log(target: Path, batch: int) -> SinkLog | None:
     problem = _problem(log, batch) if later else None
     files = 0 if problem else sum(1 for _ in later_files(target, batch))
     return SinkLog(target=str(target), later=tuple(later), files=files, problem=problem)
+
+
+def newest_batch(target: Path) -> int | None:
+    """Return the newest batch in the log of a local folder, None if it has no log."""
+    log = target / FOLDER
+    return newest_of(p.name for p in log.iterdir()) if log.is_dir() else None
+
+
+def newest_of(names: Iterable[str]) -> int | None:
+    """Return the newest batch among the names of a log's files, None if they name none."""
+    return max((_number(n) for n in names if batches([n.removesuffix(_COMPACT)])), default=None)
 
 
 def later_files(target: Path, batch: int) -> Iterator[str]:
@@ -113,7 +124,7 @@ def _names(log: Path) -> list[str]:
 
 def _number(name: str) -> int:
     number = name.removesuffix(_COMPACT)
-    return int(number) if number.isdigit() else -1
+    return int(number) if number.isdecimal() else -1
 
 
 def _entry(path: Path) -> tuple[dict[str, object], ...]:

@@ -14,6 +14,7 @@ from headgate.gateway.checkpoint_copy import copy_checkpoint, point_to, point_to
 from headgate.gateway.checkpoints import make_like, remove_tree, sync, write_file
 from headgate.gateway.evidence_files import find
 from headgate.gateway.spark_process import ended_early, program_environment, run_program
+from headgate.model.open_state import OpenStore
 from headgate.model.rewind import StoreRows
 
 SECONDS = 3600.0
@@ -79,8 +80,21 @@ def export(
     return manifest
 
 
+def open_stores(
+    checkpoint: Path, batch: int, folder: Path, seconds: float
+) -> tuple[OpenStore, ...]:
+    """Return what each store holds at the end of `batch`; the checkpoint is only read.
+
+    RefusedError is the reader's own refusal, UnreachableError says that it took longer, StepError
+    that the program died.
+    """
+    wish = {"checkpoint": str(checkpoint), "batch": batch}
+    found = _run("headgate.jobs.open_state", wish, folder, checkpoint, lambda: False, seconds)
+    return tuple(OpenStore(**row) for row in found)
+
+
 def _last_commit(checkpoint: Path) -> int:
-    names = [p.name for p in (checkpoint / "commits").glob("*") if p.name.isdigit()]
+    names = [p.name for p in (checkpoint / "commits").glob("*") if p.name.isdecimal()]
     if not names:
         raise RefusedError(f"{checkpoint} has no committed batch, so it has no state")
     return max(map(int, names))
@@ -92,6 +106,7 @@ def _run(
     folder: Path,
     checkpoint: Path,
     cancelled: Callable[[], bool],
+    seconds: float = SECONDS,
 ) -> list[dict[str, Any]]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -104,7 +119,7 @@ def _run(
         code = run_program(
             [program, str(request)],
             importable=[folder],
-            timeout_s=SECONDS,
+            timeout_s=seconds,
             what=what,
             environment=program_environment([folder]) | {"TMPDIR": str(folder)},
             cancelled=cancelled,

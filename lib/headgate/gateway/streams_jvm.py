@@ -183,7 +183,7 @@ def _hello(child: Child) -> tuple[int, str]:
     while time.monotonic() < deadline:
         lines = child.program.log.read_text(errors="replace").splitlines()
         for first, second in pairwise(lines):
-            if first.isdigit() and second:
+            if first.isdecimal() and second:
                 return int(first), second
         if not child.running:
             raise CaptureError(f"Java ended at its start: {child.last_words() or 'no reason'}")

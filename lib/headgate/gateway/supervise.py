@@ -18,6 +18,8 @@ from contextlib import suppress
 from headgate.gateway.child_processes import Child, Program, descendants, launch
 
 _PR_SET_CHILD_SUBREAPER = 36
+# A killed process still has to be scheduled once to end; a busy machine takes seconds for that.
+_KILL_SECONDS = 20.0
 
 
 class Supervisor:
@@ -112,11 +114,11 @@ def _end(children: Sequence[Child]) -> None:
 
 
 def _kill_all_below(pid: int) -> None:
-    for _ in range(100):
-        below = descendants(pid)
+    deadline = time.monotonic() + _KILL_SECONDS
+    while below := descendants(pid):
         for each in below:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(each, signal.SIGKILL)
-        if not below:
+        if time.monotonic() > deadline:
             return
         time.sleep(0.02)

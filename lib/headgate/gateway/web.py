@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
+import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -22,6 +24,7 @@ CONNECT, ANSWER, WHOLE = 6.0, 30.0, 300.0
 _LARGEST = 64 << 20
 _CHUNK = 256 << 10
 _REDIRECTS = 3
+_PORTS = {"http": 80, "https": 443}
 LOOPBACK = re.compile(r"^(localhost|127\.\d+\.\d+\.\d+|::1)$")
 
 
@@ -99,7 +102,7 @@ class Web:
                 return answer
             to = urljoin(url, answer.headers.get("location", ""))
             answer.close()
-            if urlsplit(to).hostname != urlsplit(url).hostname or "/api/v1" not in to:
+            if not _is_same_server(url, to) or "/api/v1" not in to:
                 where = mask_text(without_secret(to)).partition("?")[0]
                 raise EvidenceError(
                     f"{self.base} redirects to {where}, probably to log in: name an address whose"
@@ -125,6 +128,42 @@ class Web:
 
     def _named(self, path: str) -> str:
         return f"{self.base}{path}"
+
+
+def is_internal(host: str) -> bool:
+    """Whether a name leads to this machine or to its link, where clouds keep credentials.
+
+    An address or `localhost` says by itself where it leads, so it isn't one.
+    """
+    with suppress(ValueError):
+        ipaddress.ip_address(host)
+        return False
+    if host == "localhost":
+        return False
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False  # The request itself says that the name is not known.
+    return any(_is_own(str(row[4][0])) for row in found)
+
+
+def _is_own(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_loopback or found.is_link_local or found.is_unspecified
+
+
+def _is_same_server(url: str, to: str) -> bool:
+    """Whether a redirect stays on the host and port; Spark's UI moves to HTTPS 400 ports higher."""
+    before, after = urlsplit(url), urlsplit(to)
+    try:
+        ports = [p.port or _PORTS.get(p.scheme, 0) for p in (before, after)]
+    except ValueError:
+        return False
+    if before.hostname != after.hostname or after.scheme not in _PORTS:
+        return False
+    to_tls = (before.scheme, after.scheme) == ("http", "https")
+    return ports[0] == ports[1] or (to_tls and ports[1] in (443, ports[0] + 400))
 
 
 def _chunks(answer: requests.Response) -> Iterator[bytes]:

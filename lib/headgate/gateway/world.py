@@ -15,16 +15,18 @@ from headgate.gateway.world_places import PlaceEffects, PlaceWorld
 from headgate.gateway.world_repair import RepairEffects, RepairWorld
 from headgate.gateway.world_rewind import RewindEffects, RewindWorld
 from headgate.gateway.world_schemas import SchemaEffects, SchemaWorld
-from headgate.gateway.world_state import StateEffects
+from headgate.gateway.world_state import StateEffects, StateWorld
 from headgate.gateway.world_told import ToldWorld
 from headgate.gateway.world_topics import TopicEffects, TopicWorld
 from headgate.gateway.world_verdicts import VerdictWorld
 from headgate.model.registry import Registry
+from headgate.store.private_files import private_folder
 
 
 class LiveWorld(
     RewindWorld,
     CarryWorld,
+    StateWorld,
     GroupWorld,
     TopicWorld,
     KafkaWorld,
@@ -76,6 +78,7 @@ class LiveEffects(
         lead: Callable[[str, str, str], None] = lambda _pipeline, _declared, _location: None,
     ) -> None:
         super().__init__(registry, home)
+        private_folder(home)
         self._run = run
         self._pause = pause
         self._note = note

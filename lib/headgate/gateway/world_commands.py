@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.processes import Ended, end_marked, marked, run_command
-from headgate.model.calls import Ask, HttpCall, WatchControl
+from headgate.model.calls import Ask, HttpCall, Shell, WatchControl
 from headgate.model.registry import Commands, Pipeline, Registry
 from headgate.parse.spark.secrets import mask_text
 from headgate.plan.ports.control import Status
@@ -39,6 +39,8 @@ class CommandWorld:
             from headgate.gateway.http_calls import HttpCalls
 
             return HttpCalls(self._given(registered.name), self._beside).status(call)
+        if isinstance(call, Shell):
+            command = call.command
         given = self._given(registered.name)
         ended = self._shell(command, log="status", seconds=STATUS_SECONDS, given=given)
         return _CODES.get(-1 if ended.code is None else ended.code, Status.UNKNOWN)
@@ -113,6 +115,8 @@ class CommandEffects(CommandWorld):
             case Ask() as person:
                 text = person.text.replace(CHECKPOINT, given["HEADGATE_CHECKPOINT"])
                 self.ask_person(word, text)
+            case Shell() as call:
+                self._run_shell(pipeline, word, call.command, given)
             case WatchControl() as call if registered is not None:
                 self._control(registered, call)
             case _:

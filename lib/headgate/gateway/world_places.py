@@ -103,7 +103,7 @@ def is_made_place(location: str, registry: Registry) -> bool:
     """
     known = {_bare(p.declared or p.checkpoint or "") for p in registry.pipelines}
     base, _, number = _bare(location).rpartition(".")
-    is_ours = is_remote(location) and base in known and number.isdigit()
+    is_ours = is_remote(location) and base in known and number.isdecimal()
     return is_ours and not any(_bare(location) in _own(p) for p in registry.pipelines)
 
 

@@ -12,6 +12,7 @@ from headgate.gateway import sink_logs
 from headgate.gateway.addresses import is_remote
 from headgate.gateway.checkpoint_batches import read_batches
 from headgate.gateway.checkpoints import is_state_data, local_path
+from headgate.gateway.evidence_files import find, names
 from headgate.gateway.place_copy import sizes_of
 from headgate.gateway.remote_shadow import brought, seen
 from headgate.gateway.rewind_facts import file_sizes, read_rewind
@@ -19,6 +20,7 @@ from headgate.gateway.rewound_copy import copy_to_batch
 from headgate.gateway.spark_state import read_state
 from headgate.model.registry import Registry
 from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+from headgate.parse.spark.sink_log import FOLDER
 
 _HIDDEN = ".headgate-"
 
@@ -53,6 +55,14 @@ class RewindWorld:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
         path = local_path(target) if urlsplit(target).scheme else self._folder() / target
         return sink_logs.read_sink_log(path.resolve(), batch)
+
+    def sink_batch(self, target: str) -> int | None:
+        """Return the newest batch in a file sink's log, None if the folder has no log."""
+        if not is_remote(target):
+            path = local_path(target) if urlsplit(target).scheme else self._folder() / target
+            return sink_logs.newest_batch(path.resolve())
+        place = find(target, self.registry.file_systems)
+        return sink_logs.newest_of(names(place, FOLDER)) if place and place.is_folder else None
 
     def _folder(self) -> Path:
         """Return what relative paths are relative to, wherever a command or a worker runs."""

@@ -1,4 +1,4 @@
-"""What runs do with the state of a checkpoint: spread it anew, write it out."""
+"""What plans and runs do with a checkpoint's state: count it, repartition it, export it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,55 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from headgate.errors import HeadgateError
 from headgate.gateway.addresses import is_remote
+from headgate.gateway.kept_open_state import keep, kept
 from headgate.gateway.remote_shadow import brought
+from headgate.gateway.scratch import scratch_folder
 from headgate.gateway.world_carry import draft_path
+from headgate.model.open_state import OpenState
 from headgate.model.registry import Registry
 from headgate.model.rewind import StoreRows
 
+_READ_SECONDS = 120.0
 
-class StateEffects:
-    """Work of Spark's on copies, in a process beside us."""
+
+class StateWorld:
+    """What the state of a checkpoint holds, by Spark's own reader."""
 
     home: Path
     registry: Registry
+
+    def open_state(self, location: str, batch: int) -> OpenState:
+        """Return what the stores hold at the end of `batch`, or why that can't be read.
+
+        It takes a JVM and some seconds; what was read is kept until the next commit.
+        """
+        if is_remote(location):
+            why = "it is on a remote file system, which a plan doesn't copy from"
+            return OpenState(batch=batch, unknown=why)
+        checkpoint = Path(location)
+        if not any((checkpoint / "state").glob("[0-9]*/[0-9]*/*")):
+            return OpenState(batch=batch, unknown=f"{location}/state has no files of a store")
+        if (known := kept(self.home, checkpoint, batch)) is not None:
+            return OpenState(batch=batch, stores=known)
+        # What starts processes is imported only where one is started.
+        from headgate.gateway import state_programs
+
+        try:
+            with scratch_folder("headgate-open-state-") as scratch:
+                found = state_programs.open_stores(
+                    checkpoint, batch, scratch / "work", _READ_SECONDS
+                )
+        except HeadgateError as error:
+            return OpenState(batch=batch, unknown=str(error))
+        keep(self.home, checkpoint, batch, found)
+        return OpenState(batch=batch, stores=found)
+
+
+class StateEffects(StateWorld):
+    """Work of Spark's on copies, in a process beside us."""
+
     pause: Callable[[float], None]
     _run: str
 

@@ -14,7 +14,7 @@ from headgate.gateway.evidence_files import find
 from headgate.gateway.remote_shadow import logs_seen
 from headgate.gateway.watch_files import newest_watch_files
 from headgate.model.registry import Pipeline, Registry
-from headgate.plan.ports.control import Status, Told
+from headgate.plan.ports.control import Status, Told, ToldRun
 
 if TYPE_CHECKING:
     from headgate.parse.spark.watch import Life, Watched
@@ -50,6 +50,17 @@ class ToldWorld:
         found = _UNKNOWN if life is None else judge_life(life, time.time())
         found = replace(found, run=life.run_id if life else None)
         return found if found.status is not Status.UNKNOWN else self._by_rest(registered) or found
+
+    def told_runs(self, pipeline: str) -> tuple[ToldRun, ...]:
+        """Return all runs that the pipeline's watch reports; none where it can't be read."""
+        registered = self.registered(pipeline)
+        if registered is None or registered.watch is None:
+            return ()
+        try:
+            lives = self.watched(registered.watch).lives.values()
+        except HeadgateError:
+            return ()
+        return tuple(ToldRun(x.query_id, x.name, x.told_at) for x in lives)
 
     def life(self, pipeline: Pipeline) -> Life | None:
         """Return the newest run that the watch tells of, None where it tells of none.

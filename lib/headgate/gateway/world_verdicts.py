@@ -6,17 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from headgate.errors import RefusedError
-from headgate.plan.verdict import Sight, Trace, Verdict
+from headgate.model.version import Version
+from headgate.plan.verdict import Output, Sight, Trace, Verdict
 
 Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], Verdict]
+Read: TypeAlias = Callable[[str], Version | None]
 Look: TypeAlias = Callable[[str, str, str, Trace], Sight]
+Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
 
 
 class VerdictWorld:
-    """Asks `judge` and `look`, which whoever opens the world brings along."""
+    """Asks `judge`, `look`, `locate` and `read`, which whoever opens the world brings along."""
 
     judge: Judge | None = None
     look: Look | None = None
+    locate: Locate | None = None
+    read: Read | None = None
+
+    def described(self, pipeline: str) -> Version | None:
+        """Return what the registered evidence of a pipeline says, None if it has none."""
+        return self.read(pipeline) if self.read else None
 
     def verdict(
         self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
@@ -31,3 +40,7 @@ class VerdictWorld:
         if self.look is None:
             raise RefusedError(f"nothing here can read {after}: plan it anew")
         return self.look(pipeline, after, version, trace)
+
+    def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
+        """Return where registered evidence says that the query writes; none if nothing can tell."""
+        return self.locate(pipeline, query_id) if self.locate else ()

@@ -18,7 +18,7 @@ def batches(checkpoint: Path, log: str) -> list[int]:
     folder = checkpoint / log
     if not folder.is_dir():
         return []
-    return sorted(int(f.name) for f in folder.iterdir() if f.name.isdigit())
+    return sorted(int(f.name) for f in folder.iterdir() if f.name.isdecimal())
 
 
 def uncommitted(checkpoint: Path) -> list[int]:

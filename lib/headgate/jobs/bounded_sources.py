@@ -88,7 +88,7 @@ def _options(kind: str, given: dict[str, str], records: int) -> dict[str, str]:
 
 def _less(given: dict[str, str], name: str, bound: int) -> str:
     value = given.get(name, "")
-    return str(min(int(value), bound)) if value.isdigit() else str(bound)
+    return str(min(int(value), bound)) if value.isdecimal() else str(bound)
 
 
 def _unknown(kind: str) -> str:

@@ -30,7 +30,7 @@ def planned_state(df: Any, output_mode: str, scratch: Path) -> list[dict[str, An
     """
     plan_first_batch(df, output_mode, scratch)
     jvm = df.sparkSession._jvm
-    folders = (f for f in scratch.iterdir() if f.name.isdigit()) if scratch.is_dir() else ()
+    folders = (f for f in scratch.iterdir() if f.name.isdecimal()) if scratch.is_dir() else ()
     return [_operator(jvm, folder) for folder in sorted(folders, key=lambda f: int(f.name))]
 
 

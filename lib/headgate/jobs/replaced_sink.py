@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from headgate.jobs.reflection import case_kept, companion, field
-from headgate.jobs.unread_sources import FILES
 from headgate.jobs.unstarted import Unstarted
+from headgate.model.sinks import sink_format
 
 _KAFKA_WRITER = "org.apache.spark.sql.kafka010.KafkaWriter"
 _MOST_ROWS = 100_000
-_IN_FUNCTIONS = ("foreach", "foreachbatch")
 
 
 class ReplacedSink:
@@ -72,7 +71,7 @@ class ReplacedSink:
     def _choose(self) -> Callable[[], str]:
         if "Continuous" in str(field(self._java, "trigger").getClass().getSimpleName()):
             return self._discard
-        if self.kind in FILES:
+        if sink_format(self.kind).is_files:
             return self._to_scratch
         return self._in_memory if self.kind == "memory" else self._collect
 
@@ -90,7 +89,7 @@ class ReplacedSink:
     def _collect(self) -> str:
         name = self.kind
         self.writer.foreachBatch(self._keep)
-        if name in _IN_FUNCTIONS:
+        if sink_format(name).calls_function:
             return f"rows were collected; the function of {name} was not called"
         return f"rows were collected instead of written to {name}"
 

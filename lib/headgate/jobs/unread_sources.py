@@ -15,9 +15,10 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
 from headgate.jobs.reflection import case_kept, elements, field
+from headgate.model.sinks import FILE_FORMATS
 
 # Formats of files that Spark brings; the others of this shape (Delta, Iceberg) keep their own logs.
-FILES = frozenset({"json", "csv", "parquet", "orc", "xml", "avro", "text", "binaryfile"})
+FILES = FILE_FORMATS - {"file"} | {"binaryfile"}
 # Their schema is fixed, so none has to be declared.
 FIXED_SCHEMA = frozenset({"text", "binaryfile"})
 # Built without a look at the source [run]: the broker is first asked when the query starts. A

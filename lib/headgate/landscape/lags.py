@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 from headgate.landscape.joins import Match, kafka_offsets
 from headgate.landscape.landscape import PartitionLag, PositionState
@@ -17,7 +16,8 @@ Key = tuple[str, int]
 class Ends:
     """Begin and end of every partition as Kafka said them, and when.
 
-    `at` is None where Kafka was not read: then nothing can be said to lack.
+    Where Kafka was not read, nothing is said to be missing. A reading that is older than a
+    position decides nothing about it.
     """
 
     def __init__(self, cluster: Cluster | None) -> None:
@@ -25,31 +25,39 @@ class Ends:
         self.partitions: dict[Key, Partition] = {
             (t.name, p.number): p for t in topics for p in t.partitions
         }
-        self.at = cluster.at if cluster else None
+        self._cluster = cluster
 
-    def position(self, key: Key, offset: int | None, at: str | None = None) -> PartitionLag:
-        """Return one position; `at` is when it was true, None where that is not known."""
+    def logged(self, key: Key, offset: int | None, at: str | None) -> PartitionLag:
+        """Return a position that a query logged `at`, None where that is not known."""
+        newer = self._cluster is not None and self._cluster.is_newer_than(at)
+        return self._position(key, offset, begin_decides=newer, end_decides=newer)
+
+    def committed(self, key: Key, offset: int | None) -> PartitionLag:
+        """Return a position that a group committed, read in one snapshot with the log.
+
+        It was read after begin and end, so that it may lie beyond the end by now.
+        """
+        return self._position(key, offset, begin_decides=True, end_decides=False)
+
+    def _position(
+        self, key: Key, offset: int | None, *, begin_decides: bool, end_decides: bool
+    ) -> PartitionLag:
         found = self.partitions.get(key)
         begin, end = (found.begin, found.end) if found else (None, None)
-        return PartitionLag(*key, offset, end, begin, self._state(found, offset, at))
-
-    def _state(self, found: Partition | None, offset: int | None, at: str | None) -> PositionState:
         if found is None:
-            return PositionState.UNKNOWN if self.at is None else PositionState.NOT_LISTED
-        if offset is None:
-            return PositionState.NO_OFFSET
-        if found.begin is not None and offset < found.begin:
-            return PositionState.DATA_LOST
-        if found.end is None:
-            return PositionState.UNKNOWN
-        if offset <= found.end:
-            return PositionState.OK
-        # A reader that goes on after Kafka was read is ahead of what was read, and all is well.
-        return PositionState.BEYOND_END if self._is_older(at) else PositionState.UNKNOWN
-
-    def _is_older(self, at: str | None) -> bool:
-        then, now = _instant(at), _instant(self.at)
-        return then is not None and now is not None and then < now
+            state = PositionState.UNKNOWN if self._cluster is None else PositionState.NOT_LISTED
+        elif offset is None:
+            state = PositionState.NO_OFFSET
+        elif begin is not None and offset < begin:
+            state = PositionState.DATA_LOST if begin_decides else PositionState.UNKNOWN
+        elif end is None:
+            state = PositionState.UNKNOWN
+        elif offset <= end:
+            state = PositionState.OK
+        else:
+            # A query that continues after Kafka was read is ahead of what was read.
+            state = PositionState.BEYOND_END if end_decides else PositionState.UNKNOWN
+        return PartitionLag(*key, offset, end, begin, state)
 
 
 def ends_of(cluster: Cluster | None) -> Ends:
@@ -59,7 +67,7 @@ def ends_of(cluster: Cluster | None) -> Ends:
 
 def group_positions(group: Group, ends: Ends) -> tuple[PartitionLag, ...]:
     """Return one entry per partition that the group has committed or is assigned."""
-    return tuple(ends.position((o.topic, o.partition), o.offset) for o in group.offsets)
+    return tuple(ends.committed((o.topic, o.partition), o.offset) for o in group.offsets)
 
 
 def checkpoint_positions(
@@ -77,11 +85,11 @@ def checkpoint_positions(
     for source in version.sources or ():
         for key, offset in _offsets(source):
             least[key] = min(offset, least.get(key, offset))
-    known = [ends.position(key, offset, at) for key, offset in least.items()]
+    known = [ends.logged(key, offset, at) for key, offset in least.items()]
     fresh = {
         k for s in version.sources or () for k in _read(s, version.engine, ends, match)
     } - least.keys()
-    found = [*known, *(ends.position(key, None) for key in fresh)]
+    found = [*known, *(ends.logged(key, None, at) for key in fresh)]
     return tuple(sorted(found, key=lambda p: (p.topic, p.partition)))
 
 
@@ -111,16 +119,8 @@ def _assigned(source: Source) -> set[Key] | None:
     try:
         found = json.loads(text)
         return {(topic, int(p)) for topic, parts in found.items() for p in parts}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return set()
-
-
-def _instant(text: str | None) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None
 
 
 def total(positions: Iterable[PartitionLag]) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 from headgate.errors import SelectorError
 from headgate.landscape.landscape import (
@@ -13,6 +12,7 @@ from headgate.landscape.landscape import (
 )
 from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused, unwritten
 from headgate.landscape.selector_text import Factor
+from headgate.model.near_names import near_names
 from headgate.model.version import Engine
 
 Pairs = Iterator[tuple[str, str]]
@@ -95,7 +95,7 @@ class Catalog:
 
     def _unknown_method(self, factor: Factor) -> SelectorError:
         assert factor.method is not None
-        near = get_close_matches(factor.method[:LONGEST], METHODS, NEAR)
+        near = near_names(factor.method[:LONGEST], METHODS, NEAR)
         hint = f"near: {', '.join(near)}" if near else f"there are {', '.join(METHODS)}"
         return self._error(
             f"there is no method `{_short(factor.method)}` ({hint}); a name with a colon needs"
@@ -111,8 +111,7 @@ class Catalog:
         return self._none(factor.value.text, what, names, factor.position)
 
     def _none(self, name: str, what: str, names: Iterable[str], position: int) -> SelectorError:
-        comparable = [n for n in names if len(n) <= LONGEST]
-        near = get_close_matches(name, comparable, NEAR) if len(name) <= LONGEST else []
+        near = near_names(name, names, NEAR)
         hint = f"; near: {', '.join(near)}" if near else ""
         return self._error(f"no {what} is called `{_short(name)}`{hint}", position)
 

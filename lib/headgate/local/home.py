@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headgate.errors import SetupError
+from headgate.store.private_files import open_private
 
 _LOCK = "up.lock"
 
@@ -15,7 +16,7 @@ _LOCK = "up.lock"
 @contextmanager
 def only_one(home: Path) -> Iterator[None]:
     """Hold the home's lock; SetupError where somebody else does."""
-    with (home / _LOCK).open("w") as lock:
+    with open_private(home / _LOCK, "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

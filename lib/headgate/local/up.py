@@ -5,6 +5,7 @@ Everything that is started is a child of this process and ends with it, however 
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
 from headgate.local.home import only_one
 from headgate.local.switchboard import Line, Switchboard, forget
+from headgate.store.private_files import open_private, private_folder
 
 CONFIG = "HEADGATE_CONFIG"
 FOLLOW_PARENT = "HEADGATE_FOLLOW_PARENT"
@@ -35,6 +37,7 @@ _CLONE = Path(__file__).parents[3]
 _PAGE_LIMIT = 60.0
 _WORKER_GRACE = 30.0
 _TURN = 0.5
+_OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)
 
 Say = Callable[[str], None]
 
@@ -60,7 +63,25 @@ def up(request: Request, say: Say) -> None:
     if os.environ.get(FOLLOW_PARENT):
         die_with_parent(os.getppid(), signal.SIGTERM)
     home = request.home.resolve()
-    home.mkdir(parents=True, exist_ok=True)
+    with explained(home):
+        _up(request, home, say)
+
+
+@contextmanager
+def explained(home: Path) -> Iterator[None]:
+    """Turn what a disk that is full, read-only or not ours raises into our error."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OF_DISKS:
+            raise
+        place = error.filename or home
+        reason = f"{place} can't be written: {error.strerror}"
+        raise SetupError(f"{reason}. Make space, or name another folder with --home.") from error
+
+
+def _up(request: Request, home: Path, say: Say) -> None:
+    private_folder(home)
     with only_one(home), Supervisor() as supervisor, interrupts(supervisor):
         supervisor.adopt_orphans()
         try:
@@ -211,5 +232,6 @@ def interrupts(supervisor: Supervisor) -> Iterator[None]:
 
 def _write(path: Path, text: str) -> None:
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text)
+    with open_private(partial, "w") as file:
+        file.write(text)
     partial.rename(path)

@@ -117,4 +117,12 @@ class WatchControl:
         return "headgate.watch, signed" if self.token else "headgate.watch"
 
 
-Call: TypeAlias = HttpCall | Ask | WatchControl
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """A shell command with a secret in it: `shown` is the line without it, as plans show it."""
+
+    command: str
+    shown: str
+
+
+Call: TypeAlias = HttpCall | Ask | WatchControl | Shell

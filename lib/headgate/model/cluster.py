@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from headgate.model.streams import GroupSubtopology
+
+CLOCKS = timedelta(seconds=30)
+"""How far the clocks of producers, brokers, Spark and Headgate may be apart."""
 
 
 class GroupType(StrEnum):
@@ -128,10 +132,11 @@ class Since:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """One snapshot; `at` is ISO 8601 in UTC. `warnings` name what could not be read.
+    """One snapshot; reading began `at` (ISO 8601 in UTC). `warnings` name what could not be read.
 
     `since` holds what was looked up by time, nothing in a usual snapshot. `broker_settings` are
     those of one broker that pipelines depend on; empty where they may not be read.
+    `after_evidence`: reading began after the evidence was read that it is compared with.
     """
 
     id: str
@@ -142,9 +147,23 @@ class Cluster:
     warnings: tuple[str, ...] = ()
     broker_settings: dict[str, str] = field(default_factory=dict)
     since: tuple[Since, ...] = ()
+    after_evidence: bool = False
+
+    def is_newer_than(self, at: str | None) -> bool:
+        """Whether Kafka was read after offsets that were logged `at` (ISO 8601, None: unknown).
+
+        Only then an offset beyond the end is one. Clocks differ, so a close call is False.
+        """
+        if self.after_evidence:
+            return True
+        then, read = _instant(at), _instant(self.at)
+        return then is not None and read is not None and then + CLOCKS < read
 
     def lag(self, group: Group) -> dict[tuple[str, int], int | None]:
-        """Return end minus committed offset per partition; None where either is unknown."""
+        """Return end minus committed offset per partition; None where either is unknown.
+
+        Also None beyond the end: the end was read before the offset, so nobody knows what waits.
+        """
         out: dict[tuple[str, int], int | None] = {}
         for o in group.offsets:
             topic = self.topics.get(o.topic)
@@ -153,6 +172,14 @@ class Cluster:
                 if topic
                 else None
             )
-            known = o.offset is not None and end is not None
-            out[o.topic, o.partition] = max(end - o.offset, 0) if known else None  # type: ignore[operator]
+            known = o.offset is not None and end is not None and o.offset <= end
+            out[o.topic, o.partition] = end - o.offset if known else None  # type: ignore[operator]
         return out
+
+
+def _instant(text: str | None) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None

@@ -107,6 +107,8 @@ class Registry:
     `rules_url` is the folder of the rules' pages on the web. `file_systems` are the settings of
     remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold secrets and are stored nowhere.
     `schema_registry` holds the settings of the schema registry's client, which may be secrets, too.
+    `console_hosts` are hosts that the pages may read evidence from beside those that it names;
+    `console_metrics` says whether the console serves metrics.
     `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
     """
 
@@ -122,6 +124,8 @@ class Registry:
     schema_registry: dict[str, str] = field(default_factory=dict, repr=False)
     topics: tuple[DeclaredTopic, ...] = ()
     keep_snapshots: timedelta = KEEP_SNAPSHOTS
+    console_hosts: tuple[str, ...] = ()
+    console_metrics: bool = False
 
     def topic(self, name: str) -> DeclaredTopic:
         """Return what is declared of a topic; of most nothing is."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.model.output import Parsed, Payload
 from headgate.model.schema import Schema
+from headgate.model.sinks import SinkFormat, known_sink, sink_format
 from headgate.model.streams import StreamsApplication
 from headgate.model.topology import Topology
 
@@ -131,13 +132,11 @@ class Source:
     node: str | None = None
 
 
-FILE_SINKS = frozenset({"parquet", "json", "csv", "orc", "text", "avro", "xml", "file"})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sink:
-    """Where a query writes: `target` is the topic, directory or table, None where unknown.
+    """Where a query writes: `target` is the topic, directory or table, None if unknown.
 
+    `format` is the word of `model.sinks`, whichever of its names it was made with.
     `schema` are the columns that it gets, `made_by` says what they are made of, {column: text
     resolved like operator keys}; `payloads` are the fields within, where a column is packed.
     """
@@ -152,10 +151,26 @@ class Sink:
     made_by: dict[str, str] = field(default_factory=dict)
     payloads: tuple[Payload, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Give a known format its one word."""
+        if row := known_sink(self.format):
+            object.__setattr__(self, "format", row.format)
+
+    @property
+    def traits(self) -> SinkFormat:
+        """What is known of its format."""
+        return sink_format(self.format)
+
     @property
     def is_files(self) -> bool:
         """Whether it is Spark's file sink, which skips batch numbers that its own log has."""
-        return self.format in FILE_SINKS
+        return self.traits.is_files
+
+    @property
+    def place(self) -> str | None:
+        """The folder, table or topic that it writes to; None if unknown."""
+        lowered = {k.lower(): v for k, v in self.options.items()}
+        return self.target or lowered.get("path") or lowered.get("topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from headgate.parse.spark.checkpoint import Checkpoint
 from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
 from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.secrets import mask_record
 from headgate.parse.spark.session import Report, Session, read_reports, read_session
 from headgate.parse.spark.version import Pieces, build_version
 from headgate.parse.streams.complete import completed_application
@@ -49,7 +50,8 @@ class Gathered:
 def assemble(found: Gathered, *, query: str | None = None) -> Version:
     """Return the version; EvidenceError where the pieces are of several queries or contradict.
 
-    A version file is completed by the other pieces: what they say comes first.
+    A version file is completed by the other pieces: what they say comes first. No text of the
+    version holds a secret, whatever kind of evidence it came from.
     """
     versions = [*found.versions, *((p.path, p.value) for p in _of(found, PieceKind.VERSION))]
     made = _made(found, query)
@@ -61,7 +63,7 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
             made[0] = completed(made[0], version, path)
     if not made:
         raise EvidenceError("no evidence was given")
-    return replace(made[0], warnings=few(made[0].warnings))
+    return mask_record(replace(made[0], warnings=few(made[0].warnings)))
 
 
 def _made(found: Gathered, query: str | None) -> list[Version]:
@@ -252,6 +254,7 @@ def _chosen(
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:
             raise QueryChoiceError(f"no query {query!r} in the evidence; it has", names)
+        meant = _newest_of(meant, reports, logs)
     elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1 or logs):
         raise QueryChoiceError(
             f"the evidence holds {len(known)} queries, say which with --query", names
@@ -260,6 +263,17 @@ def _chosen(
         meant = set(known)
     checkpoints = [(p, c) for p, c in found.checkpoints if c.query_id in (None, *meant)]
     return tuple(r for r in reports if r.query_id in meant), checkpoints, meant
+
+
+def _newest_of(meant: set[str], reports: Sequence[Report], logs: Sequence[LoggedQuery]) -> set[str]:
+    """Return the query seen last of several with one name: a fresh checkpoint gives another id."""
+    if len(meant) < 2:
+        return meant
+    seen = {r.query_id: r.at or "" for r in sorted(reports, key=lambda r: r.at or "")}
+    for query in logs:
+        times = (t for r in query.runs for t in (r.run.started_at, r.run.seen_at) if t)
+        seen[query.id] = max((seen.get(query.id, ""), *times))
+    return {max(meant, key=lambda i: seen.get(i, ""))}
 
 
 def completed(version: Version, other: Version, path: str) -> Version:

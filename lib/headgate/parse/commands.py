@@ -16,6 +16,7 @@ from headgate.model.calls import (
     HttpCall,
     Reading,
     Request,
+    Shell,
     Wait,
     WatchControl,
 )
@@ -48,8 +49,12 @@ def read_commands(table: Table, folder: PurePath) -> Commands:
         if isinstance(commands.data.get(word), dict)
     }
     shell = {word: commands.text(word) for word in WORDS if word not in calls}
+    for word, command in shell.items():
+        if command and (masked := mask_text(command)) != command:
+            shell[word] = masked
+            calls[word] = Shell(command=command, shown=masked)
     shown = {word: call.shown for word, call in calls.items()}
-    found = Commands(**shell, **shown, calls=calls)
+    found = Commands(**{**shell, **shown}, calls=calls)
     _pairs(commands, found)
     return found
 

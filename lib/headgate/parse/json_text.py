@@ -13,8 +13,15 @@ _ESCAPED = re.compile(
 
 
 def read_json(text: str | bytes) -> Any:
-    """Return what `json.loads` does, for text that can be written again; ValueError likewise."""
-    return json.loads(whole_characters(text.decode() if isinstance(text, bytes) else text))
+    """Return what `json.loads` does, for text that can be written again.
+
+    ValueError if it isn't JSON, is nested too deeply to be read, or is no UTF-8.
+    """
+    whole = whole_characters(text.decode() if isinstance(text, bytes) else text)
+    try:
+        return json.loads(whole)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def whole_characters(text: str) -> str:

@@ -13,7 +13,7 @@ from headgate.parse.embedded import plan_texts
 from headgate.parse.json_text import whole_characters
 from headgate.parse.spark.forms import read_explain
 from headgate.parse.spark.json_plan import is_plan, read_json_plan
-from headgate.parse.spark.secrets import mask_text
+from headgate.parse.spark.secrets import mask, mask_json, mask_text
 from headgate.parse.spark.session import (
     Session,
     is_progress,
@@ -108,7 +108,7 @@ def _explain(text: str, path: str) -> Piece | None:
         return None
     # A private key has lines of its own, which no operator would keep together.
     found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
-    refused = tuple(f"{path} lacks a plan, Spark refused: {r}" for r in found.refusals)
+    refused = tuple(f"{path} lacks a plan, Spark refused: {mask_text(r)}" for r in found.refusals)
     if refused and not found.plans:
         raise EvidenceError(refused[0])
     return Piece(PieceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
@@ -118,13 +118,14 @@ def _streams_text(text: str, path: str) -> Piece | None:
     # Imported here: a Spark query's evidence need not wait for it.
     from headgate.parse.streams.pieces import from_text
 
-    return _streams(from_text(text), path)
+    # Before it is read: a reader cuts texts, and what is left of a key would tell nothing.
+    return _streams(from_text(mask_text(text)), path)
 
 
 def _streams_json(values: list[Any], path: str) -> Piece | None:
     from headgate.parse.streams.pieces import from_json
 
-    return _streams(from_json(values), path)
+    return _streams(from_json(mask_json(values)), path)
 
 
 def _streams(found: Found | None, path: str) -> Piece | None:
@@ -217,7 +218,7 @@ def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece
     except ValueError as error:
         broken = f"{path} looks like query progress and can't be read: {error}"
         return Piece(PieceKind.PROGRESS, path, [], (*warnings, broken))
-    return Piece(PieceKind.PROGRESS, path, reports, warnings)
+    return Piece(PieceKind.PROGRESS, path, mask_json(reports), warnings)
 
 
 def _values(text: str) -> tuple[list[Any], bool]:
@@ -253,7 +254,7 @@ def _object(
     if all(isinstance(v, (str, int, float, bool)) for v in found.values()) and all(
         k.startswith("spark.") for k in found
     ):
-        settings = {k: _setting(v) for k, v in found.items()}
+        settings = mask({k: _setting(v) for k, v in found.items()})
         return Piece(PieceKind.SETTINGS, path, settings, warnings)
     return None
 

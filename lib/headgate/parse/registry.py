@@ -39,6 +39,7 @@ FILE_SYSTEMS = {
     "gs": ("endpoint", "anonymous", "timeout"),
     "hdfs": ("user", "config_dir", "timeout"),
 }
+_HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 
 
@@ -73,7 +74,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics", "runs"),
+        *("schema_registry", "topics", "runs", "console"),
     )
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
@@ -90,7 +91,22 @@ def _registry(top: Table, path: PurePath) -> Registry:
         schema_registry=_schema_settings(_schema_registry(top)),
         topics=_topics(top, path.parent),
         keep_snapshots=_keep_snapshots(top),
+        console_hosts=_console_hosts(_console(top)),
+        console_metrics=_console(top).flag("metrics"),
     )
+
+
+def _console(top: Table) -> Table:
+    return top.table("console", "[console]").allow("allowed_hosts", "metrics")
+
+
+def _console_hosts(console: Table) -> tuple[str, ...]:
+    """Return `HOST` or `HOST:PORT` as they were written, in lower case."""
+    hosts = tuple(h.strip().lower() for h in console.texts("allowed_hosts"))
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            console.fail("allowed_hosts", f"{host!r} isn't a host: write HOST or HOST:PORT")
+    return hosts
 
 
 def _keep_snapshots(top: Table) -> timedelta:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -21,6 +22,7 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _KEY = re.compile(r"""(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[A-Za-z0-9_-]|[ \t.])+""")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\n]+")
 
 
@@ -30,6 +32,7 @@ class TomlLines:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
+        self._ends = [at for at, character in enumerate(text) if character == "\n"]
         self._lines: dict[Path, int] = {}
         self._tables: dict[Path, int] = {}
         self._read_document()
@@ -85,7 +88,9 @@ class TomlLines:
             self._at = len(self._text)
             return ("",)
         self._at = match.end()
-        return _parts(tomllib.loads(f"{match[0].strip()} = 0"))
+        if _BARE.fullmatch(key := match[0].strip()):
+            return (key,)
+        return _parts(tomllib.loads(f"{key} = 0"))
 
     def _read_value(self, path: Path) -> None:
         self._skip_blank()
@@ -129,7 +134,7 @@ class TomlLines:
         return self._text.startswith(word, self._at)
 
     def _line(self) -> int:
-        return self._text.count("\n", 0, self._at) + 1
+        return bisect_left(self._ends, self._at) + 1
 
     def _note(self, path: Path, line: int) -> None:
         self._lines.setdefault(path, line)

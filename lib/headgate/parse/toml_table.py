@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import date, datetime
 from typing import Any, NoReturn
 
 from headgate.errors import RegistryError
+from headgate.model.near_names import near_names
 from headgate.parse.toml_lines import Path, TomlLines
 
 _VARIABLE = re.compile(r"(\$?)\$\{([^}]*)\}")
@@ -42,7 +42,7 @@ class Table:
         """Return this table; any other key is an error with the nearest allowed one."""
         for key in self.data:
             if key not in keys:
-                near = difflib.get_close_matches(key, keys, 1)
+                near = near_names(key, keys, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
                 self.fail(key, f"unknown key {key!r} in {self.title}, {hint}")
         return self
@@ -69,6 +69,13 @@ class Table:
                 raise RegistryError(reason, source=self.source, line=self.line(key, index))
         return tuple(value)
 
+    def flag(self, key: str) -> bool:
+        """Return a boolean, False where the key is missing."""
+        value = self.data.get(key, False)
+        if not isinstance(value, bool):
+            self.fail(key, f"{key!r} must be true or false, found {_kind(value)}")
+        return value
+
     def day(self, key: str) -> date | None:
         """Return a date (`2026-12-31`, also in quotes), None where the key is missing."""
         value = self.data.get(key)
@@ -89,7 +96,7 @@ class Table:
         if value is None:
             self.fail(key, f"{self.title} needs {key!r}: one of {known}")
         if value not in words:
-            near = difflib.get_close_matches(value, words, 1)
+            near = near_names(value, words, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {known}"
             self.fail(key, f"unknown {key} {value!r}, {hint}")
         return value

@@ -11,8 +11,9 @@ from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
 from headgate.plan.answers import read_answers
 from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenario import Answer, Asked, Scenario
+from headgate.plan.scenario import Answer, Asked, LastPositions, Scenario, no_positions
 from headgate.plan.scenarios import common
+from headgate.plan.scenarios.output_statements import with_statements
 from headgate.plan.words import instead
 from headgate.plan.world import World
 
@@ -72,11 +73,12 @@ def build_plan(
     *,
     version: Version | None = None,
     others: Mapping[str, Version] | None = None,
+    known: LastPositions = no_positions,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, appliable or not.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
-    applications. ScenarioError for a scenario that there
+    applications, `known` where its group was last. ScenarioError for a scenario that there
     is none of and for options that it does not take, NotFoundError for a pipeline that is not
     registered, UnreachableError where the world does not answer.
     """
@@ -91,6 +93,7 @@ def build_plan(
         world=world,
         version=version,
         others=others or {},
+        known=known,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
@@ -102,6 +105,7 @@ def build_plan(
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
         plan = asked.refuse(str(error))
     plan = plan if plan.options else replace(plan, options=dict(asked.options))
+    plan = with_statements(asked, plan)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
     shared = common.shared_checkpoint(registered, world) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.refusals)

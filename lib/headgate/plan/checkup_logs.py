@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.checkpoint import read_checkpoint
 from headgate.parse.spark.offset_log import OffsetLog
 from headgate.plan.checkpoint_files import UNREADABLE, CheckpointFiles, Edit
@@ -18,7 +19,7 @@ _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
     """The file `metadata` holds the query's id, which sinks tell its batches by."""
     try:
-        if json.loads(found.files["metadata"])["id"]:
+        if read_json(found.files["metadata"])["id"]:
             return None
     except UNREADABLE:
         pass

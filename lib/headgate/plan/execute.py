@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from headgate.errors import HeadgateError
-from headgate.plan.step import Step
+from headgate.errors import HeadgateError, RunCancelledError, StepError, UnreachableError
+from headgate.parse.spark.secrets import mask_text
+from headgate.plan.step import Step, Was
 from headgate.plan.world import Effects
 
 
@@ -77,7 +78,7 @@ class Executor:
         try:
             self._apply(position, step, record)
         except HeadgateError as error:
-            self.journal.failed(position, str(error))
+            self.journal.failed(position, mask_text(str(error)))
             raise
         self.journal.done(position)
 
@@ -93,8 +94,35 @@ class Executor:
             step.check(self.effects)
             was = step.bind(self.effects)
             self.journal.begin(position, was)
-        step.apply(self.effects, was)
-        step.verify(self.effects, was)
+        self._carry_out(step, was)
+
+    def _carry_out(self, step: Step, was: Was) -> None:
+        """Apply and verify; a failure counts only if the step's goal isn't reached after it.
+
+        A wait ends at its limit, a command at its own: what they waited for may come a moment
+        later, and a run that ends `failed` then contradicts the world.
+        """
+        try:
+            step.apply(self.effects, was)
+            step.verify(self.effects, was)
+        except RunCancelledError:
+            raise
+        except (StepError, UnreachableError) as error:
+            if not self._is_reached(step, was):
+                raise
+            self.effects.note(f"{error}. Checked once more: it is done")
+
+    def _is_reached(self, step: Step, was: Was) -> bool:
+        try:
+            if not step.reached(self.effects, was):
+                return False
+            step.verify(self.effects, was)
+        except RunCancelledError:
+            raise
+        except HeadgateError:
+            # The first error says what went wrong.
+            return False
+        return True
 
     def roll_back(self, steps: Sequence[Step]) -> None:
         """Take back what was begun, newest first: a refused run leaves the world as it was.
@@ -117,5 +145,4 @@ class Executor:
         if step.settled(self.effects, was):
             return
         step.check(self.effects)
-        step.apply(self.effects, was)
-        step.verify(self.effects, was)
+        self._carry_out(step, was)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from headgate.parse.json_text import read_json
 from headgate.parse.spark.offset_log import OffsetLog
 
 _NOTHING = "-"
@@ -42,7 +43,7 @@ def _moved(line: str, topic: str, partition: int, end: int, *, named: bool) -> s
     name, colon, offsets = line.partition(":") if named else ("", "", line)
     if offsets in ("", _NOTHING):
         return line
-    found = json.loads(offsets)
+    found = read_json(offsets)
     if not _reads(found, topic, partition):
         return line
     found[topic][str(partition)] = end
@@ -57,6 +58,6 @@ def _is_kafka(offsets: Any) -> bool:
     """Return whether it is {topic: {partition: offset}}, as the Kafka source writes it."""
     return isinstance(offsets, Mapping) and all(
         isinstance(parts, Mapping)
-        and all(str(p).isdigit() and type(o) is int for p, o in parts.items())
+        and all(str(p).isdecimal() and type(o) is int for p, o in parts.items())
         for parts in offsets.values()
     )

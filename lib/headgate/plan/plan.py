@@ -8,12 +8,14 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
 from headgate.errors import PlanFileError
+from headgate.parse.json_text import read_json
 from headgate.plan.arguments import as_arguments
+from headgate.plan.output_effects import OutputEffects, read_effects
 from headgate.plan.step import Step
 from headgate.plan.steps import load_step
 
@@ -22,6 +24,8 @@ UNDO = "undo"
 RESET = "reset"
 # Of plans that were read; one of 5,000 partitions takes a few megabytes.
 _KEPT = 4
+# What reading a damaged document raises, of its fields and of those of its steps.
+_DAMAGES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ class Plan:
     no other run may touch meanwhile.
     `options` are what the scenario was asked with: from them the plan can be built anew. Of an
     undo, `undoes` has the position, in the run that is undone, of each step; None for a step that
-    takes nothing back.
+    takes nothing back. `outputs` states what the run and its undo do to what was written.
     """
 
     scenario: str
@@ -46,6 +50,7 @@ class Plan:
     options: dict[str, Any] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
     undoes: tuple[int | None, ...] = ()
+    outputs: OutputEffects = OutputEffects()
 
     @property
     def appliable(self) -> bool:
@@ -99,6 +104,7 @@ class Plan:
             "risks": list(self.risks),
             "preconditions": self.preconditions,
             "impact": self.impact,
+            "outputs": self.outputs.document(),
             "command": self.command,
             "options": self.options,
             "resources": list(self.resources),
@@ -137,35 +143,71 @@ def load_plan(text: str, *, source: str) -> Plan:
 @lru_cache(maxsize=_KEPT)
 def _loaded(text: str) -> Plan:
     try:
-        document = json.loads(text)
+        document = read_json(text)
     except ValueError as error:
         raise PlanFileError(f"not JSON: {error}") from None
     if not isinstance(document, dict) or not {"scenario", "steps", "hash"} <= document.keys():
         raise PlanFileError("not a plan that `headgate plan` wrote")
     if document.get("schema") != SCHEMA:
         raise PlanFileError(f"schema {document.get('schema')!r} is not {SCHEMA}")
-    plan = _from(document)
-    if plan.hash != document["hash"] or _sha_of_rest(document) != document.get("seal"):
+    try:
+        plan = _from(document)
+        is_sealed = plan.hash == document["hash"]
+        is_sealed = is_sealed and _sha_of_rest(document) == document.get("seal")
+    except _DAMAGES as error:
+        raise PlanFileError(f"the plan is damaged: {_reason(error)}: plan again") from None
+    if not is_sealed:
         raise PlanFileError("the plan was changed after it was made: plan again")
     return plan
 
 
+def _reason(error: Exception) -> str:
+    said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return said or type(error).__name__
+
+
+class _Step(TypedDict):
+    action: str
+    details: dict[str, Any]
+
+
+class _Document(TypedDict):
+    """What a plan's file must hold; more may stand in it."""
+
+    scenario: str
+    pipeline: str | None
+    steps: list[_Step]
+    preconditions: dict[str, Any]
+    impact: dict[str, Any]
+    risks: list[str]
+    refusals: list[str]
+    options: dict[str, Any]
+    resources: list[str]
+    undoes: list[int | None]
+
+
 def _from(document: Mapping[str, Any]) -> Plan:
-    try:
-        return Plan(
-            scenario=document["scenario"],
-            pipeline=document["pipeline"],
-            steps=tuple(load_step(s["action"], s["details"]) for s in document["steps"]),
-            preconditions=dict(document["preconditions"]),
-            impact=dict(document["impact"]),
-            risks=tuple(document["risks"]),
-            refusals=tuple(document["refusals"]),
-            options=dict(document["options"]),
-            resources=tuple(document["resources"]),
-            undoes=tuple(document["undoes"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise PlanFileError(f"the plan is damaged: {error!r}") from None
+    """Return the plan; one of `_DAMAGES` if the document holds none."""
+    msgspec.convert(document, _Document)
+    options = document["options"]
+    if document["scenario"] == UNDO:
+        if not isinstance(options.get("run"), str):
+            raise ValueError("it names no run to undo")
+    elif document["pipeline"] is None:
+        raise ValueError("it names no pipeline")
+    return Plan(
+        scenario=document["scenario"],
+        pipeline=document["pipeline"],
+        steps=tuple(load_step(s["action"], s["details"]) for s in document["steps"]),
+        preconditions=dict(document["preconditions"]),
+        impact=dict(document["impact"]),
+        risks=tuple(document["risks"]),
+        refusals=tuple(document["refusals"]),
+        options=dict(document["options"]),
+        resources=tuple(document["resources"]),
+        undoes=tuple(document["undoes"]),
+        outputs=read_effects(document.get("outputs")),
+    )
 
 
 def _sha_of_rest(document: Mapping[str, Any]) -> str:

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from headgate.model.activity import Position
+from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
+from headgate.plan.conditions import Condition
 from headgate.plan.plan import Plan
 from headgate.plan.world import World
 
@@ -64,29 +67,37 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A cell of the table: `why` is what is needed, or why it is refused; empty if supported."""
+    """A cell of the table: `why` is what is needed, or why it is refused; empty if supported.
+
+    `conditions` are what is needed, one by one; `note` is what comes of it, and no condition.
+    """
 
     answer: Answer
     why: str = ""
+    conditions: tuple[Condition, ...] = ()
+    note: str = ""
 
 
 SUPPORTED = Support(Answer.SUPPORTED)
-# What a run that leads a query to a new place for its checkpoint can't do without.
-REMOTE = (
-    "a start command that hands on ${HEADGATE_CHECKPOINT} where the checkpoint is on a remote file"
-    " system (object store, HDFS): there the query is led to a new place"
-)
-LOCAL = "a checkpoint that is a folder of this machine, local or mounted"
 
 
-def needs(what: str) -> Support:
-    """Return the cell of a scenario that works once `what` is there."""
-    return Support(Answer.NEEDS, what)
+def needs(*conditions: Condition, note: str = "") -> Support:
+    """Return the cell of a scenario that works once these conditions are met."""
+    why = "; ".join(c.need for c in conditions) + (f". {note}" if note else "")
+    return Support(Answer.NEEDS, why, conditions, note)
 
 
 def refused(why: str) -> Support:
     """Return the cell of a scenario that can't be done to this engine."""
     return Support(Answer.REFUSED, why)
+
+
+LastPositions = Callable[[Mapping[str, Topic]], Mapping[tuple[str, int], Position]]
+
+
+def no_positions(_topics: Mapping[str, Topic]) -> Mapping[tuple[str, int], Position]:
+    """Return none: where no store is, nothing knows where a group was."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +107,8 @@ class Asked:
     `version` is the newest stored one, where there is one: it knows the sink and the options of
     the sources. `options` holds the answers that were given, by name, read and checked. `others`
     are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
-    what they own or read is not deleted.
+    what they own or read is not deleted. `known` returns where a group was last, by partition, as
+    far as the topics still hold that.
     """
 
     scenario: str
@@ -105,6 +117,7 @@ class Asked:
     version: Version | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Version] = field(default_factory=dict)
+    known: LastPositions = no_positions
 
     def refuse(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""

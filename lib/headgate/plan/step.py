@@ -47,6 +47,9 @@ class Step(Protocol):
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether the effect is already there, for a step that was begun before."""
 
+    def reached(self, effects: Effects, was: Was) -> bool:
+        """Return whether the effect is there although `apply` or `verify` just failed."""
+
     def apply(self, effects: Effects, was: Was) -> None:
         """Do what is missing of the effect."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from headgate.model.cluster import Topic
 from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
 from headgate.plan.target import Found, Place, Target, TopicPart, find, say_cut
+from headgate.plan.words import span
 from headgate.plan.world import World
 
 CARRY = Target(place=Place.CURRENT)
@@ -214,6 +215,7 @@ def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
     """Return by topic how many offsets are read again, skipped unread, and left to read."""
     again = dict.fromkeys(sorted(topics), 0)
     skipped, to_read = dict(again), dict(again)
+    never: list[str] = []
     logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     for way in ways:
         log = logs.get((way.topic, way.partition))
@@ -222,13 +224,18 @@ def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
         end = log.end if log.end is not None else way.to
         was = way.was if way.was is not None else log.begin or 0
         again[way.topic] += max(min(was, end) - way.to, 0)
-        skipped[way.topic] += max(way.to - was, 0)
+        # What a query has read whose offset is beyond the log is not known: nothing, at least.
+        least = was if was <= end else log.begin or 0
+        if way.to > least:
+            skipped[way.topic] += way.to - least
+            never.append(span((way.topic, way.partition), least, way.to))
         to_read[way.topic] += max(end - way.to, 0)
     return {
         "records": again,
         "total": sum(again.values()),
         "skipped": {name: count for name, count in skipped.items() if count},
         "to_read": to_read,
+        **({"never_read": never} if never else {}),
     }
 
 

@@ -268,6 +268,6 @@ def _numbered(rows: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 def _row(row: str, where: str) -> Listed:
     cells = [cell.strip().strip('"') for cell in row.split(",")]
-    if len(cells) != 3 or not cells[0] or not all(c.isascii() and c.isdigit() for c in cells[1:]):
+    if len(cells) != 3 or not cells[0] or not all(c.isascii() and c.isdecimal() for c in cells[1:]):
         raise ScenarioError(f"{where}: expected TOPIC,PARTITION,OFFSET, found {row!r}")
     return Listed(topic=cells[0], partition=int(cells[1]), offset=int(cells[2]))

@@ -9,8 +9,10 @@ from typing import Any
 from headgate.model.registry import Commands
 from headgate.plan.execute import Record
 from headgate.plan.fences import takes_off
+from headgate.plan.output_effects import OutputEffects
 from headgate.plan.plan import UNDO, Plan
 from headgate.plan.scenarios.common import topic_facts
+from headgate.plan.scenarios.output_statements import BEHIND, UNDONE, UNSTATED
 from headgate.plan.step import Step, active_reason
 from headgate.plan.steps import (
     LeadBack,
@@ -62,7 +64,27 @@ def build_undo(past: Past, world: World) -> Plan:
         options={"run": past.run},
         resources=past.plan.resources,
         undoes=tuple(position for position, _ in pairs),
+        outputs=_outputs(past, steps) if steps else OutputEffects(),
     )
+
+
+def _outputs(past: Past, steps: tuple[Step, ...]) -> OutputEffects:
+    """Return what the run's plan said of its undo, and which keys are wrong as it is now."""
+    stated = past.plan.outputs
+    return OutputEffects(
+        run=(*(stated.undo or (UNSTATED,)), *_behind(past, steps)),
+        undo=(UNDONE,),
+        remains=stated.remains,
+    )
+
+
+def _behind(past: Past, steps: tuple[Step, ...]) -> tuple[str, ...]:
+    """Say how much an application whose state was deleted has not reprocessed yet."""
+    if not any(step.action in _FORGETS for step in past.plan.steps):
+        return ()
+    moves = [m for step in steps if isinstance(step, RestoreOffsets) for m in step.offsets]
+    count = sum(max((m["to"] or 0) - (m["from"] or 0), 0) for m in moves)
+    return (BEHIND.format(name=past.plan.pipeline, count=f"{count:,}"),) if count else ()
 
 
 def _commands(pipeline: str | None, world: World) -> Commands:
@@ -109,6 +131,8 @@ def _unfence_last(steps: list[Step], commands: Commands) -> list[tuple[None, Ste
     return [(None, off)]
 
 
+# Steps after which an application counts from zero.
+_FORGETS = frozenset({"clear_local_state", "delete_topics"})
 _NEEDS_STOP = RestoreCheckpoint | LeadBack | RestoreTopics
 
 

@@ -95,6 +95,14 @@ class Sight:
     untold: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where a query was seen to write: a folder, table or topic, and what told it."""
+
+    place: str
+    told_by: str
+
+
 def new_codes(verdict: Verdict, approved: Iterable[str]) -> tuple[Judged, ...]:
     """Return the findings that nobody has seen when the plan was approved."""
     known = set(approved)

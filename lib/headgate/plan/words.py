@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headgate.model.near_names import near_names
+
 # Of many only the first are named in a sentence.
 _SHOWN = 5
 
@@ -13,6 +15,11 @@ def named(names: Iterable[str]) -> str:
     ordered = sorted(names)
     more = len(ordered) - _SHOWN
     return ", ".join(ordered[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def span(part: tuple[str, int], begin: int, end: int) -> str:
+    """Return a partition's records from `begin` up to `end`, which is not one of them."""
+    return f"{part[0]}[{part[1]}] {begin} to {end - 1}"
 
 
 def size(number: float) -> str:
@@ -26,11 +33,8 @@ def size(number: float) -> str:
 
 def instead(name: str, known: Iterable[str]) -> str:
     """Return what may have been meant by a name that is not there, as the end of a sentence."""
-    # Imported here: hardly anybody mistypes, and everybody would wait for it.
-    from difflib import get_close_matches
-
     names = list(known)
-    close = get_close_matches(name, names, n=2)
+    close = near_names(name, names, 2)
     if close:
         return f": is it {' or '.join(close)}?"
     return f"; there is {named(names)}" if names else ""

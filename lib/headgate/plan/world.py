@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from headgate.model.version import Version
 from headgate.plan.ports.checkpoints import CheckpointEffects, CheckpointWorld
 from headgate.plan.ports.control import ControlEffects, ControlWorld
 from headgate.plan.ports.folders import FolderEffects
@@ -13,7 +14,7 @@ from headgate.plan.ports.parking import ParkingEffects
 from headgate.plan.ports.partitions import PartitionEffects, PartitionWorld
 from headgate.plan.ports.places import PlaceEffects, PlaceWorld
 from headgate.plan.ports.schemas import SchemaEffects, SchemaWorld
-from headgate.plan.verdict import Sight, Trace, Verdict
+from headgate.plan.verdict import Output, Sight, Trace, Verdict
 
 
 class World(
@@ -26,6 +27,12 @@ class World(
     Protocol,
 ):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
+
+    def described(self, pipeline: str) -> Version | None:
+        """Return what the registered `evidence` of a pipeline says, None if it has none.
+
+        EvidenceError if it can't be read.
+        """
 
     def verdict(
         self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
@@ -41,6 +48,12 @@ class World(
 
         EvidenceError and CaptureError where `after` can't be read; what runs not being told is an
         answer.
+        """
+
+    def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
+        """Return where watch and registered evidence say that a Spark query writes; it never fails.
+
+        With `query_id` only runs of that query count. None of them telling is an answer.
         """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.compat.naming import family
+from headgate.compat.world import too_old
 from headgate.model.version import Engine
 from headgate.readiness.subject import Subject
 
@@ -39,6 +40,8 @@ def _spark(s: Subject) -> Iterator[str]:
         yield "Not looked at: how large the state is. Query progress tells it."
     if s.version.engine_version is None:
         yield "Not looked at: whether this release of Spark is still mended; no evidence names it."
+    if old_reading := too_old(s.version, s.cluster):
+        yield old_reading.replace("Compare again", "Check again")
     if any(family(x) == "kafka" for x in s.sources):
         yield from _kafka(
             s, "how much history its topics have, how near its position is to the edge"

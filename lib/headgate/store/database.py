@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from headgate.errors import StoreError, UnreachableError
+from headgate.store.private_files import private_file, private_folder
 
 BUSY_SECONDS = 30.0
 _WRITE = "headgate_write"
@@ -114,18 +115,25 @@ def _engine(url: sa.URL, busy_seconds: float) -> Engine:
     if url.get_backend_name() != "sqlite":
         return sa.create_engine(url, pool_pre_ping=True)
     if url.database and url.database != ":memory:":
-        _make_folder(Path(url.database).parent)
+        _make_private(Path(url.database))
     engine = sa.create_engine(url, connect_args={"timeout": busy_seconds})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _make_folder(folder: Path) -> None:
+def _make_private(file: Path) -> None:
+    """Make the store's folder and its empty file, readable by their owner only."""
+    folder = file.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
     except OSError as error:
         raise UnreachableError(f"the store's folder {folder} can't be made: {error}") from None
+    # SQLite gives its journals the mode of the file.
+    with suppress(OSError):
+        for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+            if name == file.name or (folder / name).exists():
+                private_file(folder / name)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:

@@ -17,12 +17,14 @@ from headgate.errors import NotFoundError
 from headgate.store.clock import now
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
 from headgate.store.rows import (
+    ALL_RUNS,
     Entry,
     Event,
     NewRun,
     Note,
     Origin,
     RunFacts,
+    RunFilter,
     RunRow,
     RunState,
     StepProgress,
@@ -30,6 +32,7 @@ from headgate.store.rows import (
 from headgate.store.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
+    from headgate.model.activity import Activity
     from headgate.model.version import Version
     from headgate.store.audit import AuditRow
     from headgate.store.store import Store
@@ -52,6 +55,7 @@ class Glance:
         self.progress = _Progresses(file)
         self.audit = _Audit(file)
         self.places = _Places(file)
+        self.activity = _Activities(file)
 
     def close(self) -> None:
         """Close the connection."""
@@ -121,9 +125,19 @@ class _Runs:
         query = "SELECT resource FROM run_resources WHERE run = ? ORDER BY resource"
         return tuple(row["resource"] for row in self._file.rows(query, run))
 
-    def list(self) -> tuple[RunRow, ...]:
-        """Return all runs, newest first."""
-        return tuple(map(_run, self._file.rows(f"SELECT {_COLUMNS} FROM runs ORDER BY seq DESC")))
+    def list(
+        self, which: RunFilter = ALL_RUNS, *, limit: int | None = None, offset: int = 0
+    ) -> tuple[RunFacts, ...]:
+        """Return the runs that fit, newest first; at most `limit` after the first `offset`."""
+        where, values = _fitting(which)
+        query = f"SELECT {_FACTS} FROM runs {where} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        rows = self._file.rows(query, *values, -1 if limit is None else limit, offset)
+        return tuple(RunFacts(**_values(row)) for row in rows)
+
+    def count(self, which: RunFilter = ALL_RUNS) -> int:
+        """Return how many runs fit."""
+        where, values = _fitting(which)
+        return int(self._file.rows(f"SELECT count(*) FROM runs {where}", *values)[0][0])
 
     def get(self, run: str) -> RunRow:
         """Return the run; NotFoundError where there is none of that id."""
@@ -218,6 +232,30 @@ class _Places:
         """Return where checkpoints were led to: by pipeline what is declared, and the place."""
         rows = self._file.rows("SELECT pipeline, declared, location FROM places")
         return {row["pipeline"]: (row["declared"], row["location"]) for row in rows}
+
+
+class _Activities:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def all(self) -> dict[str, Activity]:
+        """Return how each pipeline was seen last."""
+        # Imported here: hardly a plan asks.
+        import msgspec
+
+        from headgate.model.activity import Activity
+
+        rows = self._file.rows("SELECT pipeline, document FROM activity")
+        return {r["pipeline"]: msgspec.json.decode(r["document"], type=Activity) for r in rows}
+
+
+def _fitting(which: RunFilter) -> tuple[str, list[str]]:
+    """Return the condition and the values for its marks."""
+    parts, values = [f"{column} = ?" for column in which.equal], list(which.equal.values())
+    if which.states:
+        parts.append(f"state IN ({', '.join('?' * len(which.states))})")
+        values += [state.value for state in which.states]
+    return f"WHERE {' AND '.join(parts)}" if parts else "", values
 
 
 def _no_run(run: str) -> NotFoundError:

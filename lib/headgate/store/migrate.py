@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 
 from headgate.errors import StoreError, UnreachableError
 from headgate.store.database import Database
+from headgate.store.lock_file import open_lock
 
 HEAD = "0006"
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -74,7 +75,7 @@ def _lock(database: Database) -> Iterator[None]:
 
 @contextmanager
 def _file_lock(path: Path) -> Iterator[None]:
-    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    handle = open_lock(path)
     try:
         _wait_for(handle, path)
         yield

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.rows import StepProgress
-from headgate.store.tables import STEP_PROGRESS
+from headgate.store.tables import RUNS, STEP_PROGRESS
 
 __all__ = ["Progresses", "StepProgress"]
 
@@ -35,6 +35,13 @@ class Progresses:
                 return
             values = {**count, **(first if done < before else {})}
             connection.execute(sa.update(STEP_PROGRESS).where(key).values(**values))
+
+    def runs(self, unit: str) -> tuple[str, ...]:
+        """Return the runs with a step that counts in that unit, newest first."""
+        counted = sa.select(STEP_PROGRESS.c.run).where(STEP_PROGRESS.c.unit == unit)
+        query = sa.select(RUNS.c.id).where(RUNS.c.id.in_(counted)).order_by(RUNS.c.seq.desc())
+        with self._database.reading() as connection:
+            return tuple(connection.execute(query).scalars())
 
     def of(self, run: str) -> tuple[StepProgress, ...]:
         """Return the newest counts of a run, by step and unit."""

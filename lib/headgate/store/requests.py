@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from headgate.errors import NotFoundError, RefusedError, StalePlanError
+from headgate.model.person import is_same_person
 from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
@@ -92,8 +93,10 @@ class Requests:
         """
         with self._database.writing() as connection:
             row = _open(connection, request)
-            if row.asked_by == by:
-                raise RefusedError(f"{by} asked for request {request}: somebody else decides on it")
+            if is_same_person(row.asked_by, by):
+                raise RefusedError(
+                    f"{row.asked_by} asked for request {request}: somebody else decides on it"
+                )
             if row.plan_hash != run.plan_hash:
                 raise StalePlanError(f"request {request} was for another plan than this one")
             made = insert_run(connection, run, by=row.asked_by)

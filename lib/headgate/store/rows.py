@@ -55,6 +55,26 @@ class RunRow(RunFacts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs to list: those that fit every field; None and no `states` fit all runs."""
+
+    pipeline: str | None = None
+    scenario: str | None = None
+    undo_of: str | None = None
+    states: tuple[RunState, ...] = ()
+
+    @property
+    def equal(self) -> dict[str, str]:
+        """The columns that must have one value each."""
+        asked = {"pipeline": self.pipeline, "scenario": self.scenario, "undo_of": self.undo_of}
+        return {column: value for column, value in asked.items() if value is not None}
+
+
+ALL_RUNS = RunFilter()
+ACTIVE_RUNS = RunFilter(states=tuple(state for state in RunState if state.is_active))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
     """What is asked for; `resources` are what no other run may touch meanwhile."""
 

@@ -14,7 +14,15 @@ from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.journal import entries_in, write_entry
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
-from headgate.store.rows import Event, NewRun, RunFacts, RunRow, RunState
+from headgate.store.rows import (
+    ALL_RUNS,
+    Event,
+    NewRun,
+    RunFacts,
+    RunFilter,
+    RunRow,
+    RunState,
+)
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
 __all__ = ["NewRun", "RunRow", "RunState", "Runs", "insert_run", "new_id"]
@@ -118,10 +126,20 @@ class Runs:
         with self._database.reading() as connection:
             return connection.execute(mine.limit(1)).first() is not None
 
-    def list(self) -> tuple[RunRow, ...]:
-        """Return all runs, newest first."""
+    def list(
+        self, which: RunFilter = ALL_RUNS, *, limit: int | None = None, offset: int = 0
+    ) -> tuple[RunFacts, ...]:
+        """Return the runs that fit, newest first; at most `limit` after the first `offset`."""
+        query = _fitting(_query("plan"), which).order_by(RUNS.c.seq.desc())
         with self._database.reading() as connection:
-            return tuple(map(_row, connection.execute(_query().order_by(RUNS.c.seq.desc()))))
+            found = connection.execute(query.limit(limit).offset(offset or None))
+            return tuple(RunFacts(**_values(row)) for row in found)
+
+    def count(self, which: RunFilter = ALL_RUNS) -> int:
+        """Return how many runs fit."""
+        query = _fitting(sa.select(sa.func.count()).select_from(RUNS), which)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def resources(self, run: str) -> tuple[str, ...]:
         """Return what the run touches."""
@@ -150,6 +168,14 @@ def insert_run(connection: Connection, new: NewRun, *, by: str) -> str:
     for resource in sorted(set(new.resources)):
         connection.execute(sa.insert(RUN_RESOURCES).values(run=run, resource=resource))
     return run
+
+
+def _fitting(query: sa.Select[Any], which: RunFilter) -> sa.Select[Any]:
+    for column, value in which.equal.items():
+        query = query.where(RUNS.c[column] == value)
+    if which.states:
+        query = query.where(RUNS.c.state.in_([state.value for state in which.states]))
+    return query
 
 
 def _query(*but: str) -> sa.Select[Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from headgate.errors import UnreachableError
+from headgate.store.lock_file import open_lock
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -85,7 +86,7 @@ class Slot:
         return store.with_name(f"{store.name}.{self.name}.lock")
 
     def _take_file(self, path: Path) -> bool:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        handle = open_lock(path)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -82,16 +82,23 @@ class Versions:
             if known is None or row.origin is Origin.OBSERVED or known.origin is row.origin:
                 chosen[row.pipeline] = row
         wanted = [chosen[name] for name in dict.fromkeys(pipelines) if name in chosen]
-        return {row.pipeline: self._loaded(row) for row in wanted}
-
-    def _loaded(self, row: VersionRow) -> Version:
-        """A row never changes, so a version is read once as long as its pipeline keeps it."""
+        # A row never changes, so a version is read once as long as its pipeline keeps it.
         url = str(self._database.engine.url)
-        kept = _KEPT.get((url, row.pipeline))
-        if kept is None or kept[0] != row:
-            kept = row, self.get(row.pipeline, row.number)
-            _KEPT[url, row.pipeline] = kept
-        return kept[1]
+        fresh = [row for row in wanted if _KEPT.get((url, row.pipeline), (None,))[0] != row]
+        for row, version in self._load(fresh):
+            _KEPT[url, row.pipeline] = row, version
+        return {row.pipeline: _KEPT[url, row.pipeline][1] for row in wanted}
+
+    def _load(self, rows: Sequence[VersionRow]) -> Iterator[tuple[VersionRow, Version]]:
+        key = sa.tuple_(VERSIONS.c.pipeline, VERSIONS.c.number)
+        query = sa.select(VERSIONS.c.pipeline, VERSIONS.c.number, VERSIONS.c.document)
+        for begin in range(0, len(rows), _AT_ONCE):
+            asked = {(row.pipeline, row.number): row for row in rows[begin : begin + _AT_ONCE]}
+            with self._database.reading() as connection:
+                found = connection.execute(query.where(key.in_(list(asked)))).all()
+            for name, number, document in found:
+                source = f"{name}@{number}"
+                yield asked[name, number], version_file.load(bytes(document), source=source)
 
     def get(self, pipeline: str, number: int) -> Version:
         """Return that version; NotFoundError says which ones there are."""
@@ -113,6 +120,8 @@ class Versions:
             return [_row(row) for row in connection.execute(query)]
 
 
+_AT_ONCE = 400
+"""Versions that one query loads."""
 _KEPT: dict[tuple[str, str], tuple[VersionRow, Version]] = {}
 """The running version of each pipeline of each store, as it was read last."""
 _LISTED = tuple(c for c in VERSIONS.c if c.name != "document")

@@ -6,10 +6,10 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.model.activity import Activity, ActivityState
-from headgate.ui import markup
+from headgate.ui import data, markup
 from headgate.usecases.context import Context
 from headgate.usecases.read_activity import read_activity
-from headgate.views.numbers import ago, exact, short_time
+from headgate.views.numbers import ago, short_time
 
 REFRESH = 15
 """Seconds between two looks; the worker looks every ten."""
@@ -30,7 +30,7 @@ def activity_facts(context: Context, pipeline: str) -> None:
         st.html(markup.section("Now") + markup.say(str(error), "unknown"))
         return
     if found is not None:
-        st.html(markup.section("Now") + _said(found))
+        st.html(markup.section("Now") + _said(found, _lag(context, pipeline)))
 
 
 def is_running(context: Context, pipeline: str) -> bool:
@@ -42,13 +42,22 @@ def is_running(context: Context, pipeline: str) -> bool:
     return found is not None and found.state is ActivityState.RUNNING
 
 
-def _said(found: Activity) -> str:
+def _lag(context: Context, pipeline: str) -> str | None:
+    """Return the lag with its age; None while Kafka wasn't read."""
+    try:
+        return data.lag(context, pipeline)
+    except HeadgateError:
+        # Why nothing can be read is said where the pipeline's state is.
+        return None
+
+
+def _said(found: Activity, lag: str | None) -> str:
     word, tone = _WORDS[found.state]
     facts = markup.facts(
         [
             ("Since", short_time(found.since) if found.since and found.feed else None),
             ("Newest batch", found.batch),
-            ("Records behind", exact(found.lag) if found.lag is not None else None),
+            ("Lag", lag),
             ("Last sign", ago(found.seen_at) if found.seen_at else None),
             ("Looked at", ago(found.looked_at) if found.looked_at else None),
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from headgate.errors import HeadgateError
@@ -12,6 +14,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail
 from headgate.usecases.read_catch_up import Look, look_at, pace
 from headgate.views.catch_up_words import amount_words, left_words
+from headgate.views.lag_words import lag_words
 from headgate.views.numbers import count, exact
 
 EVERY = 3.0
@@ -52,6 +55,7 @@ def catch_up_html(first: Look, last: Look) -> str:
     """Return the counts of the last look, with the rate since the first."""
     words = amount_words(last.done, last.left, last.at_end, last.partitions)
     facts = [
+        ("Lag", lag_words(last.left, datetime.fromtimestamp(last.at, UTC).isoformat())),
         ("Rate", _rate(first, last)),
         ("Time left", _left(first, last)),
         ("Batch", exact(last.batch) if last.batch is not None else None),

@@ -86,7 +86,7 @@ def _back() -> None:
 
 def _finding_number(found: Comparison) -> int | None:
     text = selected(Param.FINDING) or ""
-    number = int(text) if text.isdigit() else -1
+    number = int(text) if text.isdecimal() else -1
     return number if 0 <= number < len(found.report.findings) else None
 
 

@@ -4,33 +4,41 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from headgate.compat.report import Report
-from headgate.errors import EvidenceError, HeadgateError
-from headgate.landscape.landscape import Landscape
+from headgate.errors import EvidenceError, HeadgateError, UnreachableError
+from headgate.landscape.landscape import Landscape, LandscapePipeline
+from headgate.model.cluster import Cluster
 from headgate.model.progress import BatchProgress
+from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
+from headgate.plan.conditions import Facts
 from headgate.store.versions import VersionRow
 from headgate.ui.given import Given
-from headgate.ui.reading import read_apart
+from headgate.ui.reading import LONGEST, read_apart
 from headgate.ui.schema_panel import FRESH_SCHEMA
 from headgate.ui.upload import session_folder
-from headgate.ui.watch import FRESH, ClusterWatch, Seen
+from headgate.ui.watch import FRESH, PATIENCE, ClusterWatch, Latest, Seen
 from headgate.usecases.accepted import with_acceptances
-from headgate.usecases.compare_versions import compare_read, look_around
+from headgate.usecases.compare_versions import compare_read, identified, look_around
 from headgate.usecases.context import Context
 from headgate.usecases.list_versions import list_versions
+from headgate.usecases.own_query import OwnQuery, own_query
 from headgate.usecases.read_cluster import read_cluster
+from headgate.usecases.read_lag import read_lag
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
+from headgate.usecases.scenario_conditions import pipeline_facts
 from headgate.usecases.show_landscape import show_landscape
 from headgate.usecases.survey_evidence import Survey, survey_evidence
-from headgate.usecases.world_now import with_offsets_now, with_records_since
+from headgate.usecases.world_now import look_again, with_offsets_now
+from headgate.views.lag_words import pipeline_lag
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0
@@ -38,11 +46,16 @@ FRESH_EVIDENCE = 15.0
 _NUMBERED = re.compile(r"@\d{1,18}$")
 
 
-def cluster(context: Context) -> Seen:
-    """Return Kafka as seen within the last seconds, or why not."""
+def cluster(context: Context, patience: float = PATIENCE) -> Seen:
+    """Return Kafka as seen within the last seconds, or why not; the first look may wait."""
+    return _eyes(context)(patience)
+
+
+def _eyes(context: Context) -> Callable[[float], Seen]:
+    """Return what looks at Kafka; any thread may call it."""
     if not context.registry.bootstrap_servers:
-        return Seen(None, "No Kafka is configured: set bootstrap_servers under [kafka].")
-    return _watch(_settings(context), context).latest()
+        return lambda _: Seen(None, "No Kafka is configured: set bootstrap_servers under [kafka].")
+    return _watch(_settings(context), context).latest
 
 
 @st.cache_resource(show_spinner=False)
@@ -55,15 +68,64 @@ def _settings(context: Context) -> tuple[object, ...]:
     return registry.bootstrap_servers, tuple(sorted(registry.kafka.items()))
 
 
-def landscape(context: Context, seen: Seen) -> Landscape:
-    """Return the landscape as it was within the last seconds."""
-    at = seen.cluster.at if seen.cluster else None
-    return _landscape((context.registry.path, context.store_url, at), context, seen)
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The landscape and what was seen of Kafka when it was made."""
+
+    landscape: Landscape
+    seen: Seen
 
 
-@st.cache_data(show_spinner=False, ttl=FRESH, max_entries=4)
-def _landscape(key: tuple[str | None, ...], _context: Context, _seen: Seen) -> Landscape:
-    return show_landscape(_context, _seen.cluster)
+def landscape(context: Context) -> Joined:
+    """Return the landscape as it was within the last seconds; never waits for Kafka.
+
+    It is made beside the pages. Until Kafka has answered it holds what the versions say.
+    """
+    watch = _landscape(context)
+    found = watch.latest(LONGEST)
+    if found is not None and found.seen.is_awaited and not cluster(context, 0).is_awaited:
+        found = watch.latest(LONGEST, newer=True)
+    if found is None:
+        raise UnreachableError(f"the landscape took longer than {LONGEST} s: reload the page")
+    return found
+
+
+def _landscape(context: Context) -> Latest[Joined]:
+    """Return what makes the landscape of this configuration, the same for all visitors."""
+    kept = _landscapes()
+    for known, watch in kept:
+        if known == context:
+            return watch
+
+    look = _eyes(context)
+
+    def read() -> Joined:
+        seen = look(0)
+        return Joined(show_landscape(context, seen.cluster), seen)
+
+    kept.append((context, Latest(read, "landscape")))
+    return kept[-1][1]
+
+
+@st.cache_resource(show_spinner=False)
+def _landscapes() -> deque[tuple[Context, Latest[Joined]]]:
+    return deque(maxlen=4)
+
+
+def lag(context: Context, pipeline: str) -> str | None:
+    """Return a pipeline's lag with its age, None if nothing tells it; Kafka isn't waited for."""
+    seen = cluster(context, 0).cluster if context.registry.bootstrap_servers else None
+    if seen is None:
+        return None
+    found = _lag((context.registry.path, context.store_url, seen.at), pipeline, context, seen)
+    return pipeline_lag(found, seen.at) if found is not None else None
+
+
+@st.cache_data(show_spinner=False, ttl=FRESH, max_entries=VERSIONS_KEPT)
+def _lag(
+    key: tuple[str | None, ...], pipeline: str, _context: Context, _seen: Cluster
+) -> LandscapePipeline | None:
+    return read_lag(_context, pipeline, _seen)
 
 
 def versions(context: Context, pipeline: str) -> tuple[VersionRow, ...]:
@@ -128,8 +190,28 @@ def _moment(evidence: Sequence[str]) -> int:
     return 0 if fixed else int(time.time() // FRESH_EVIDENCE)
 
 
+@st.cache_data(show_spinner=False, ttl=FRESH_EVIDENCE, max_entries=VERSIONS_KEPT)
+def _own_query(registry: str | None, pipeline: Pipeline, _context: Context) -> OwnQuery:
+    return own_query(pipeline, _context)
+
+
+def own_query_of(context: Context, pipeline: Pipeline) -> OwnQuery:
+    """Return which query is a registered pipeline's, as it was within the last seconds."""
+    return _own_query(context.registry.path, pipeline, context)
+
+
+@st.cache_data(show_spinner=False, ttl=FRESH, max_entries=VERSIONS_KEPT)
+def _pipeline_facts(registry: str | None, pipeline: Pipeline, _context: Context) -> Facts:
+    return pipeline_facts(_context, pipeline)
+
+
+def pipeline_facts_of(context: Context, pipeline: Pipeline) -> Facts:
+    """Return what is known of a pipeline without a plan, as it was within the last seconds."""
+    return _pipeline_facts(context.registry.path, pipeline, context)
+
+
 def progress(
-    context: Context, evidence: tuple[str, ...], query: str | None = None
+    context: Context, evidence: tuple[str, ...], query: str | OwnQuery | None = None
 ) -> tuple[BatchProgress, ...]:
     """Return the batches that the evidence tells of, oldest first."""
     return _progress(evidence, query, _moment(evidence), context)
@@ -138,7 +220,7 @@ def progress(
 # Not copied for each look, as cached data would be: there may be a hundred thousand batches.
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _progress(
-    evidence: tuple[str, ...], query: str | None, at: int, _context: Context
+    evidence: tuple[str, ...], query: str | OwnQuery | None, at: int, _context: Context
 ) -> tuple[BatchProgress, ...]:
     return read_apart(
         read_progress, list(evidence), evidence=evidence, context=_context, query=query
@@ -180,7 +262,7 @@ def comparison(
         context=context, evidence=(*before.evidence, *after.evidence),
     )  # fmt: skip
     found = replace(found, report=report)
-    if seen.cluster or not any(map(_reads_kafka, (found.before, found.after))):
+    if seen.cluster or found.not_asked or not any(map(_reads_kafka, (found.before, found.after))):
         return found
     return replace(found, not_asked=seen.problem or "Kafka has not answered yet.")
 
@@ -223,10 +305,15 @@ def _comparison(
     _context: Context,
     _seen: Seen,
 ) -> Comparison:
-    old, new = version(_context, before, before_query), version(_context, after, after_query)
+    read = version(_context, before, before_query), version(_context, after, after_query)
+    old, new = identified(read, _context, (*before, *after))
     if _seen.cluster is None:
         return Comparison(old, new, compare_read(old, new, None, renames))
     judged = with_offsets_now(before, old, _context)
-    # The snapshot that all pages share does not know which records are younger than a batch.
-    now = with_records_since(_context, _seen.cluster, judged)
+    # The snapshot that all pages share may be older than the checkpoint: a query that continued
+    # since would look as if its offsets were beyond the end.
+    try:
+        now = look_again(_context, _seen.cluster, judged, new)
+    except HeadgateError as error:
+        return Comparison(old, new, compare_read(judged, new, None, renames), str(error))
     return Comparison(old, new, compare_read(judged, new, now, renames))

@@ -48,7 +48,7 @@ HINTS = {
     " a folder as a zip. Several files complete each other and make one version.",
     How.FOLDER: "A checkpoint, a rolling event log, or several pieces of one version.",
     How.ADDRESS: "A running application's Spark UI or a History Server, such as"
-    " `http://driver:4040`; or a checkpoint or evidence that headgate.toml names.",
+    " `http://driver:4040`, whose host headgate.toml names; or its checkpoints and evidence.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"

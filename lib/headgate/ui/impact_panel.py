@@ -18,7 +18,8 @@ from headgate.views.impact_words import (
     kept_words,
     snapshot_words,
 )
-from headgate.views.numbers import NONE, count, duration, exact, plural, size
+from headgate.views.numbers import NONE, count, duration, exact, size
+from headgate.views.output_words import what_remains
 
 _SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED})
 
@@ -48,8 +49,8 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     if (found := impact.get("downstream")) is not None:
         readers = len(found["pipelines"]) + len(found["groups"])
         yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
-    stuck = len(not_undoable(plan))
-    yield "Can't be undone", plural(stuck, "step") if stuck else "nothing", ""
+    if stuck := what_remains(plan):
+        yield "Can't be undone", stuck, "what it writes stays" if plan.outputs.remains else ""
 
 
 def _time(impact: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ class Param(StrEnum):
     NODE = "node"
     FINDING = "finding"
     CLOSED = "closed"
+    UNFOLDED = "unfolded"
     RUN = "run"
     REQUEST = "request"
     RENAME = "rename"
@@ -132,6 +133,9 @@ class RunsKey(StrEnum):
     """Keys of the runs page."""
 
     TABLE = "runs_table"
+    PAGE = "runs_page"
+    NEWER = "runs_newer"
+    OLDER = "runs_older"
     UNDO = "run_undo"
     UNDO_CONFIRM = "run_undo_confirm"
     RESUME = "run_resume"

@@ -153,7 +153,7 @@ def _detail(consumer: Consumer) -> None:
          exact(p.lag), STATES[p.state])
         for p in consumer.positions
     ]  # fmt: skip
-    st.html(markup.table(("Partition", "Begin", "Position", "End", "Lag", ""), rows))
+    st.html(markup.table(("Partition", "Begin", "Position", "End", "Lag", "State"), rows))
 
 
 def _why_nothing(consumer: Consumer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from collections.abc import Collection
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from headgate.landscape.select import part
 from headgate.landscape.selector import METHODS, select
 from headgate.ui import markup
 from headgate.ui.ask import switch
-from headgate.ui.canvas import canvas_and_panel, focus_toggle, search
+from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes, focus_toggle, search
 from headgate.ui.exports import export_menu, theme
 from headgate.ui.graph.component import room
 from headgate.ui.keys import LandscapeKey
@@ -23,11 +23,12 @@ from headgate.ui.state import collapsed, selected
 from headgate.ui.watch import Seen
 from headgate.usecases.context import Context
 from headgate.usecases.export_lineage import export_lineage
-from headgate.views.compose import compose
+from headgate.views.compose import placed
 from headgate.views.exports import Content, draw, export_landscape
 from headgate.views.landscape_json import landscape_json
 from headgate.views.layout import MANY
 from headgate.views.scene import Lens, Scene, Sketch
+from headgate.views.scene_groups import grouped
 from headgate.views.scene_landscape import (
     Level,
     closes_itself,
@@ -37,8 +38,7 @@ from headgate.views.scene_landscape import (
 )
 from headgate.views.trail import Pairs, Trace, along, among
 
-placed = lru_cache(maxsize=16)(compose)
-"""The same picture is laid out once, however often the numbers beside it change."""
+NOTHING = "The selectors match no node. Change or clear the selector, or what is left out."
 
 HELP = "\n".join(
     (
@@ -69,7 +69,7 @@ def selector_box() -> str:
         st.text_input(
             "Select",
             key=LandscapeKey.SELECT,
-            placeholder="+orders, owner:payments …",
+            placeholder="orders+, owner:payments …",
             icon=":material/filter_alt:",
             label_visibility="collapsed",
             help=HELP,
@@ -128,31 +128,37 @@ def landscape_map(
         with st.container(key="selector-problem"):
             st.html(markup.say(problem, "unknown"))
     filtered = shown is not landscape
+    if filtered and not shown.nodes and not problem:
+        with st.container(key="selector-problem"):
+            st.html(markup.say(NOTHING, "unknown"))
     sketch = sketch_landscape(
         shown, level, unused=everything or filtered, opened=opened_pipelines()
     )
-    scene = placed(sketch, _lens(sketch, near))
-    trace, trail = _trail(landscape, sketch)
-    panel = canvas_and_panel(
-        scene,
-        sketch,
-        key=LandscapeKey.GRAPH,
-        picture=f"{level} {everything} {near} {expression}",
+    sketch = grouped(sketch, shown)
+    closed = closed_boxes(sketch, query, _boxes_of(sketch, opened_pipelines()))
+    scene = placed(sketch, _lens(sketch, near, closed.boxes))
+    beside = Beside(
+        lambda: landscape_panel(
+            context, landscape, sketch, seen,
+            trace=trace_chosen()[0], closed=closes_itself(shown, level),
+        ),
+        trail=lambda: _trail(landscape, sketch),
         query=query,
         notes=live_notes(shown),
-        trail=trail,
-    )
-    with panel:
-        landscape_panel(
-            context, landscape, sketch, seen, trace=trace, closed=closes_itself(shown, level)
-        )
+    )  # fmt: skip
+    picture = f"{level} {everything} {near} {expression}"
+    canvas_and_panel(scene, sketch, beside, key=LandscapeKey.GRAPH, picture=picture, closed=closed)
     return scene
 
 
-def _lens(sketch: Sketch, near: str | None) -> Lens:
+def _boxes_of(sketch: Sketch, pipelines: Collection[str]) -> list[str]:
+    return [b.id for b in sketch.boxes if b.title in pipelines and b.id.startswith(f"{b.title}/")]
+
+
+def _lens(sketch: Sketch, near: str | None, closed: frozenset[str]) -> Lens:
     """A picture that is too large to be seen whole is laid out once, whatever the room."""
     view = room(LandscapeKey.GRAPH) if len(sketch.nodes) <= MANY else Lens().view
-    return Lens(collapsed=collapsed(), focus=near, view=view)
+    return Lens(collapsed=closed, focus=near, view=view)
 
 
 def opened_pipelines() -> frozenset[str]:
@@ -167,17 +173,17 @@ def trace_chosen() -> tuple[Trace, str]:
     return known, st.query_params.get(LandscapeKey.TO, "")
 
 
-def _trail(landscape: Landscape, sketch: Sketch) -> tuple[Trace, Pairs]:
+def _trail(landscape: Landscape, sketch: Sketch) -> Pairs:
     trace, end = trace_chosen()
     start = selected()
     starts = ids_of(landscape, start) if start else frozenset()
     if not starts or trace is Trace.NONE:
-        return trace, ()
+        return ()
     if trace is Trace.PATH:
         path = path_between(landscape, starts, end)
-        return trace, along(sketch, landscape, path.nodes or path.back)
+        return along(sketch, landscape, path.nodes or path.back)
     reach = (downstream if trace is Trace.DOWNSTREAM else upstream)(landscape, starts)
-    return trace, among(sketch, landscape, starts | reach.nodes.keys())
+    return among(sketch, landscape, starts | reach.nodes.keys())
 
 
 def exports(context: Context, landscape: Landscape, level: Level, expression: str) -> None:

@@ -25,6 +25,7 @@ from headgate.ui.state import select, selected
 from headgate.ui.watch import Seen
 from headgate.usecases.context import Context
 from headgate.views.figure import lag_figure
+from headgate.views.lag_words import pipeline_lag
 from headgate.views.numbers import ago, count, duration, exact
 from headgate.views.scene import LOOK_WORDS, Look, Sketch
 from headgate.views.scene_landscape import PIPELINE
@@ -63,7 +64,7 @@ def landscape_panel(
     elif (group := _group_of(landscape, node_id)) and pipeline is None:
         _group(group)
     elif pipeline is not None:
-        _node_of_pipeline(pipeline, node)
+        _node_of_pipeline(pipeline, node, landscape.at)
     _trace(landscape, sketch, node_id, trace)
     neighbours(sketch, node_id)
 
@@ -177,7 +178,9 @@ def _group(group: LandscapeGroup) -> None:
     _lag(group.positions)
 
 
-def _node_of_pipeline(pipeline: LandscapePipeline, node: LandscapeNode | None) -> None:
+def _node_of_pipeline(
+    pipeline: LandscapePipeline, node: LandscapeNode | None, read_at: str | None
+) -> None:
     if node is not None and node.details:
         st.html(markup.facts(detail_rows(node.details)))
         st.html(markup.section("Pipeline"))
@@ -189,7 +192,7 @@ def _node_of_pipeline(pipeline: LandscapePipeline, node: LandscapeNode | None) -
         ("Status", _status(pipeline)),
         ("Group", Code(pipeline.group) if pipeline.group else None),
         ("State stores", pipeline.stores or None),
-        ("Lag", exact(pipeline.lag) if pipeline.lag is not None else None),
+        ("Lag", pipeline_lag(pipeline, read_at)),
         ("Captured", ago(pipeline.captured_at) if pipeline.captured_at else None),
         ("Remark", pipeline.note),
     ]

@@ -24,7 +24,7 @@ def header(title: str, summary: str = "") -> str:
 
 def heading(kind: str, name: str) -> str:
     """Return what a thing is, and its name."""
-    return f'<div class="hg-kind">{escape(kind)}</div><h3 class="hg-name">{escape(name)}</h3>'
+    return f'<div class="hg-kind">{escape(kind)}</div><h2 class="hg-name">{escape(name)}</h2>'
 
 
 def facts(rows: Rows) -> str:
@@ -145,6 +145,16 @@ def rich(text: str) -> str:
 def say(text: str, name: str) -> str:
     """Return a sentence in the hue of a status."""
     return f'<div class="hg-say" {tone(name)}>{rich(text)}</div>'
+
+
+def conditions(rows: Iterable[tuple[str, str, str, str]]) -> str:
+    """Return what is needed, one a line: glyph, hue, the state's word, and what decides it."""
+    items = "".join(
+        f'<li {tone(name)}><i aria-hidden="true">{glyph}</i>'
+        f'<span><b class="hg-hidden">{escape(word)}: </b>{rich(said)}</span></li>'
+        for glyph, name, word, said in rows
+    )
+    return f'<ul class="hg-conditions">{items}</ul>' if items else ""
 
 
 def unknown(text: str, glyph: str = "?") -> str:

@@ -121,7 +121,7 @@ def _tables(node: Node, source: Source | None, store: StateStore | None) -> Iter
     }
     for name, word in zip(SCHEMAS, ("Key", "Value"), strict=True):
         if rows := list(columns(typed[name], node.details.get(name))):
-            head = (f"{word} column", "Type", "")
+            head = (f"{word} column", "Type", "Note")
             yield markup.section(f"{word} of the state") + markup.table(head, rows)
     positions = source.offsets if source else node.details.get("offsets")
     begun = source.start_offsets if source else node.details.get("start_offsets")
@@ -149,7 +149,7 @@ def _positions(begun: Any, now: Any) -> str:
     begun, now = (o if _is_kafka(o) else {} for o in (begun, now))
     pairs = sorted(
         {(t, p) for found in (begun, now) for t, row in found.items() for p in row},
-        key=lambda pair: (pair[0], int(pair[1]) if str(pair[1]).isdigit() else 0),
+        key=lambda pair: (pair[0], int(pair[1]) if str(pair[1]).isdecimal() else 0),
     )
     rows = [
         (Code(f"{t} {p}"), _offset(begun, t, p), _offset(now, t, p))

@@ -11,9 +11,10 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from headgate.errors import HeadgateError
+from headgate.model.person import unverified
 from headgate.ui.markup import header
 from headgate.ui.problem import show_problem
-from headgate.usecases.context import Context, open_context
+from headgate.usecases.context import Context, config_file, read_context, with_places
 
 PAGES = {
     "landscape": "Landscape",
@@ -58,7 +59,7 @@ def open_page(file: str) -> Context:
     """Return what the page works in; the first call of every page, and the place of its gate.
 
     `file` is the page's own. As long as nobody called `st.navigation`, Streamlit serves a folder
-    named `pages` by itself, past `app.py`: the first visitor of a fresh server is sent there.
+    named `pages` by itself, past `console.py`: the first visitor of a fresh server is sent there.
     A configuration that cannot be read ends the page with one sentence.
     """
     if not st.session_state.get(NAVIGATED):
@@ -67,11 +68,25 @@ def open_page(file: str) -> Context:
         st.rerun()
     st.html(f"<style>{_style()}</style>")
     try:
-        return open_context()
+        return with_places(_configured(str(config_file().absolute()), _stamp()))
     except HeadgateError as error:
         show_problem(error)
         st.caption("Headgate reads the file that HEADGATE_CONFIG names, else ./headgate.toml.")
         st.stop()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _configured(file: str, stamp: tuple[int, ...]) -> Context:
+    """Read the file once for as long as it stays the same: 2,000 pipelines take a while."""
+    return read_context()
+
+
+def _stamp() -> tuple[int, ...]:
+    try:
+        found = config_file().stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def title(text: str, summary: str = "") -> None:
@@ -79,11 +94,14 @@ def title(text: str, summary: str = "") -> None:
     st.html(header(text, summary))
 
 
+NOBODY = unverified("console", "nobody logged in")
+
+
 def user() -> str:
-    """Return who is asking, for the audit: the logged-in user's address, else `console`."""
+    """Return who is asking, for the audit: the logged-in user's address, else `NOBODY`."""
     if getattr(st.user, "is_logged_in", False):
-        return str(st.user.get("email") or st.user.get("sub") or "console")
-    return "console"
+        return str(st.user.get("email") or st.user.get("sub") or NOBODY)
+    return NOBODY
 
 
 @cache

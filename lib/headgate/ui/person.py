@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headgate.ui.page import user
+from headgate.model.person import unverified
+from headgate.ui.page import NOBODY, user
 
 NAME = "person_name"
-_NOBODY = "console"
 
 
 def ask_name(key: str) -> str | None:
-    """Return who is here; without a log-in a name is asked for, and marked as not proven.
+    """Return who is here; without a log-in a name is asked for, and marked as not verified.
 
     None as long as nothing was given.
     """
-    if user() != _NOBODY:
+    if user() != NOBODY:
         return user()
     given = st.text_input(
         "Your name",
         value=st.session_state.get(NAME, ""),
         key=key,
-        help="Nobody is logged in here: the audit trail says that this name is not proven.",
+        help="Nobody is logged in here: the audit trail marks this name as not verified.",
     ).strip()
     if not given:
         return None
     st.session_state[NAME] = given
-    return f"{given} (not logged in)"
+    return unverified(given, "named in the console")

@@ -1,4 +1,4 @@
-"""Which places on the server a page may read: what the registry names, and Spark's own pages."""
+"""Which locations a page may read: what the registry names, and hosts that [console] lists."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from headgate.errors import EvidenceError
 from headgate.gateway.evidence_files import is_uri
+from headgate.gateway.web import is_internal
 from headgate.usecases.context import Context
 
 WEB = ("http://", "https://")
@@ -28,15 +29,49 @@ def allowed(context: Context, address: str) -> str:
     """
     place = address.strip()
     if place.startswith(WEB):
-        if not urlsplit(place).hostname:
-            raise EvidenceError(f"{place} names no host: http://host:4040 is the form")
-        return place
+        return _allowed_web(context, place)
     if "\0" not in place and any(_is_within(place, root) for root in registered(context)):
         return place
     raise EvidenceError(
         f"{place} may not be read from a page: headgate.toml names no such checkpoint or evidence."
         " Add it there, upload it, or use `headgate topology` on the server"
     )
+
+
+def _allowed_web(context: Context, place: str) -> str:
+    """Return an address whose host somebody named; whoever sees a page must not reach others."""
+    origin = _origin(place)
+    if origin is None:
+        raise EvidenceError(f"{place} names no host: http://host:4040 is the form")
+    registry = context.registry
+    named = {w for p in registry.pipelines for w in (p.checkpoint, p.watch, *p.evidence) if w}
+    if origin in map(_origin, named):
+        return place
+    host, port = origin
+    shown = f"[{host}]" if ":" in host else host
+    if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
+        if is_internal(host):
+            raise EvidenceError(
+                f"{shown} resolves to an address of this machine or its link. List that address"
+                " in `allowed_hosts` of [console] instead of the name."
+            )
+        return place
+    raise EvidenceError(
+        f"{shown}:{port} isn't a host that pages may read. Name the address as `evidence` in"
+        " headgate.toml, or list the host in `allowed_hosts` of [console]."
+    )
+
+
+def _origin(place: str) -> tuple[str, int] | None:
+    """Return host and port of a web address, None of anything else."""
+    try:
+        parts = urlsplit(place)
+        port = parts.port
+    except ValueError:
+        return None
+    if not place.startswith(WEB) or not parts.hostname:
+        return None
+    return parts.hostname, port or (443 if parts.scheme == "https" else 80)
 
 
 def startable(context: Context, function: str) -> str:

@@ -18,6 +18,7 @@ from headgate.ui.markup import Code
 from headgate.ui.offsets_table import offsets_table
 from headgate.ui.option_words import as_asked
 from headgate.views.numbers import plural
+from headgate.views.output_words import output_lines
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 MOVES = frozenset({"offsets", "moves"})
@@ -49,6 +50,7 @@ OPENERS = frozenset(
 def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
+    stays = " Results that it writes stay." if plan.outputs.remains else ""
     if plan.refusals:
         more = len(plan.refusals) - 1
         reason = _sentence(as_asked(plan.refusals[0], plan.scenario)) + (
@@ -58,13 +60,13 @@ def plan_verdict(plan: Plan) -> None:
     elif not plan.steps:
         line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
     elif plan.scenario == UNDO:
-        text = f"{plural(len(plan.steps), 'step')} put back what the run changed."
+        text = f"{plural(len(plan.steps), 'step')} undo the run's steps.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     elif stuck:
-        text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone."
+        text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone.{stays}"
         line = markup.verdict("?", "Can run.", text, "unknown")
     else:
-        text = f"{plural(len(plan.steps), 'step')}, each of them can be undone."
+        text = f"{plural(len(plan.steps), 'step')}, each of them can be undone.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     st.html(line)
 
@@ -122,6 +124,8 @@ def plan_consequences(plan: Plan) -> None:
         _sentences("Refused because", reasons, "refuses")
     if plan.risks:
         _sentences("Risks", [as_asked(risk, plan.scenario) for risk in plan.risks], "unknown")
+    for name, sentences in _outputs(plan).items():
+        _sentences(name, sentences, "unknown")
     impact_details(plan)
     if plan.preconditions:
         st.html(markup.section("Must still hold when it runs"))
@@ -136,6 +140,13 @@ def plan_consequences(plan: Plan) -> None:
         "Save the plan", dump_plan(plan), file_name=f"{plan.id}.json", mime="application/json",
         icon=":material/download:", type="tertiary",
     )  # fmt: skip
+
+
+def _outputs(plan: Plan) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, sentence in output_lines(plan):
+        found.setdefault(name, []).append(sentence)
+    return found
 
 
 def _held(plan: Plan) -> list[tuple[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from headgate.errors import HeadgateError
+from headgate.parse.spark.secrets import mask_text
 from headgate.ui.details import plain
 from headgate.ui.upload import as_uploaded
 
@@ -16,7 +17,7 @@ def show_problem(error: Exception | str) -> None:
 
     What it lists on lines of its own, such as the queries to choose from, becomes a list.
     """
-    said, *listed = as_uploaded(str(error)).splitlines() or [""]
+    said, *listed = as_uploaded(mask_text(str(error))).splitlines() or [""]
     lines = "".join(f"\n- {sentence(line)}" for line in listed)
     st.error(sentence(said) + (f"\n{lines}" if lines else ""), icon=":material/error:")
 

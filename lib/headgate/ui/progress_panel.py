@@ -15,6 +15,7 @@ from headgate.ui.given import Given
 from headgate.ui.problem import show_problem
 from headgate.ui.reading import is_small
 from headgate.usecases.context import Context
+from headgate.usecases.own_query import OwnQuery
 from headgate.views.newest_batch import Newest, newest_batch, rows
 from headgate.views.numbers import ago, count, duration, exact, short_time, size
 from headgate.views.progress_figure import MOST_RESTARTS, progress_figure
@@ -62,15 +63,18 @@ def newest_report(
 
 def _evidence(
     context: Context, pipeline: str | None, evidence: Given, version: Version
-) -> tuple[tuple[str, ...], str | None]:
-    """Return what tells of batches: what was put in, else what the registry names."""
+) -> tuple[tuple[str, ...], str | OwnQuery | None]:
+    """Return what reports batches, and which of its queries: what was put in, else the registry's.
+
+    A stored version keeps the id that the query had then; a reset from scratch gave it another.
+    """
     if pipeline is None or not evidence.evidence[0].startswith(f"{pipeline}@"):
         return evidence.evidence, evidence.query
     registered = context.registry.pipeline(pipeline)
     if registered is None:
         return (), None
     places = (*registered.evidence, *([registered.watch] if registered.watch else []))
-    return places, registered.query or version.query_id
+    return places, data.own_query_of(context, registered) if places else None
 
 
 @st.fragment(run_every=REFRESH)
@@ -131,7 +135,8 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     if behind is not None:
         made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
     if lags:
-        made.append(("Not read yet", f"{count(int(sum(lags.values())))} records", ""))
+        left = f"{count(int(sum(lags.values())))} records"
+        made.append(("Left by this batch", left, "as of its begin"))
     if late:
         made.append(("Too late", f"{count(sum(late))} rows", "dropped in all batches"))
     return made

@@ -87,7 +87,7 @@ def pick(number: int, node: str | None) -> None:
 def picked(report: ReadinessReport) -> ReadinessFinding | None:
     """Return the finding that the address names, None where it names none."""
     text = selected(Param.FINDING) or ""
-    number = int(text) if text.isdigit() else -1
+    number = int(text) if text.isdecimal() else -1
     return report.findings[number] if 0 <= number < len(report.findings) else None
 
 

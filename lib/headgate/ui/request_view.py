@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headgate.model.person import is_same_person
 from headgate.store.audit import AuditRow
 from headgate.store.requests import RequestRow, RequestState
 from headgate.ui import markup
@@ -80,10 +81,9 @@ def _decide(context: Context, detail: RequestDetail) -> None:
         reason = st.text_input(
             "Reason", key=RequestsKey.REASON, placeholder="Needed to decline", help="For the audit."
         ).strip()
-        own = name == row.asked_by
         with st.container(horizontal=True):
-            if own:
-                if st.button("Take it back", key=RequestsKey.WITHDRAW):
+            if is_same_person(row.asked_by, name or ""):
+                if name == row.asked_by and st.button("Take it back", key=RequestsKey.WITHDRAW):
                     act(lambda: withdraw_request(context, row.id, by=name or ""))
                 st.html(markup.quiet("You asked for it: somebody else decides."))
                 return

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
 from headgate.plan.build import PLANNED, SCENARIOS
+from headgate.plan.conditions import Answered, Facts, State
 from headgate.plan.scenario import Answer, Scenario, Support
-from headgate.ui import markup
+from headgate.ui import data, markup
 from headgate.ui.keys import ReprocessKey
+from headgate.usecases.context import Context
+from headgate.usecases.scenario_conditions import answered
+from headgate.views.numbers import plural
 from headgate.views.scenario_groups import grouped
 
 ENGINES = {
@@ -25,8 +31,9 @@ def chosen_scenario() -> Scenario | None:
     return SCENARIOS.get(st.query_params.get(ReprocessKey.SCENARIO, ""))
 
 
-def choose_scenario(pipeline: Pipeline) -> None:
-    """Show every scenario; a click puts it into the address."""
+def choose_scenario(context: Context, pipeline: Pipeline) -> None:
+    """Show every scenario and what it needs; a click puts it into the address."""
+    facts = data.pipeline_facts_of(context, pipeline)
     _not_known(st.query_params.get(ReprocessKey.SCENARIO, ""))
     for title, members in grouped(SCENARIOS):
         st.html(markup.section(title))
@@ -34,7 +41,7 @@ def choose_scenario(pipeline: Pipeline) -> None:
             row = members[begin : begin + _COLUMNS]
             for column, scenario in zip(st.columns(_COLUMNS), row, strict=False):
                 with column:
-                    _card(scenario, pipeline.engine)
+                    _card(scenario, facts)
     if PLANNED:
         names = ", ".join(f"`{name}`" for name in PLANNED)
         st.html(markup.quiet(f"Not in this release: {names}."))
@@ -48,8 +55,9 @@ def _not_known(name: str) -> None:
     st.html(markup.say(f"`{name}` {why}. Choose one of these:", "unknown"))
 
 
-def _card(scenario: Scenario, engine: Engine) -> None:
-    support = scenario.support[engine]
+def _card(scenario: Scenario, facts: Facts) -> None:
+    engine = facts.pipeline.engine
+    support, found = scenario.support[engine], answered(scenario, facts)
     with st.container(border=True, key=f"scenario_card_{scenario.name}", height="stretch"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
@@ -60,23 +68,34 @@ def _card(scenario: Scenario, engine: Engine) -> None:
                 args=(scenario.name,),
                 icon=":material/arrow_forward:",
             )
-            if support.answer is not Answer.SUPPORTED:
-                st.html(markup.pill(*_word(support)))
+            if word := _word(support, found):
+                st.html(markup.pill(*word))
         st.html(markup.paragraph(scenario.what))
-        if support.answer is not Answer.SUPPORTED:
-            st.html(markup.say(reason(support, engine), _word(support)[1]))
+        if support.answer is Answer.REFUSED:
+            st.html(markup.say(reason(support, engine), "removed"))
+        if found or support.note:
+            st.html(markup.conditions((*_LOOKS[a.state], a.said) for a in found)
+                    + (markup.quiet(support.note) if support.note else ""))  # fmt: skip
 
 
-def _word(support: Support) -> tuple[str, str]:
-    if support.answer is Answer.NEEDS:
-        return "needs something", "unknown"
-    return "not for this engine", "removed"
+# Glyph, hue and the word that a screen reader says.
+_LOOKS = {
+    State.MET: ("✓", "added", "Met"),
+    State.MISSING: ("!", "refuses", "Missing"),
+    State.UNKNOWN: ("?", "unknown", "Not known yet"),
+}
+
+
+def _word(support: Support, found: Sequence[Answered]) -> tuple[str, str] | None:
+    """Return what the pill says: nothing if nothing is known to be missing."""
+    if support.answer is Answer.REFUSED:
+        return "not for this engine", "removed"
+    lacking = sum(a.state is State.MISSING for a in found)
+    return (f"{plural(lacking, 'condition')} missing", "refuses") if lacking else None
 
 
 def reason(support: Support, engine: Engine) -> str:
-    """Say why a scenario is not simply there for an engine."""
-    if support.answer is Answer.NEEDS:
-        return f"Needs {support.why}."
+    """Say why a scenario isn't there for an engine."""
     return f"Refused for {ENGINES[engine]}: {support.why}."
 
 

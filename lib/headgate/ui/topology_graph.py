@@ -10,7 +10,7 @@ from headgate.model.version import Version
 from headgate.store.versions import VersionRow
 from headgate.ui import markup
 from headgate.ui.activity import activity_facts
-from headgate.ui.canvas import canvas_and_panel
+from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes
 from headgate.ui.capture import store_button
 from headgate.ui.details import neighbours, node_heading
 from headgate.ui.given import Given
@@ -27,12 +27,13 @@ from headgate.ui.readiness_panel import (
     readiness_of,
 )
 from headgate.ui.schema_panel import topic_schemas_of
-from headgate.ui.state import collapsed, selected
+from headgate.ui.state import selected
 from headgate.ui.version_facts import version_facts
 from headgate.usecases.context import Context
-from headgate.views.compose import compose
+from headgate.views.compose import is_readable, placed
 from headgate.views.scene import Lens, Sketch
 from headgate.views.scene_fold import folded, null_checks
+from headgate.views.scene_many import boxed
 from headgate.views.scene_topology import sketch_topology
 
 
@@ -60,29 +61,32 @@ class Chosen:
 def graph_view(context: Context, chosen: Chosen, query: str, near: str | None) -> None:
     """Draw the version; the panel shows the selected node, else the version."""
     version = chosen.version
-    whole = sketch_topology(version, name=chosen.name)
+    whole = boxed(sketch_topology(version, name=chosen.name))
+    closed = closed_boxes(whole, query)
     checks = null_checks(version.topology)
-    fold = bool(checks) and is_folded()
-    sketch = folded(whole, checks) if fold else whole
-    scene = compose(sketch, Lens(collapsed=collapsed(), focus=near, view=room(TopologyKey.GRAPH)))
+    lens = Lens(collapsed=closed.boxes, focus=near, view=room(TopologyKey.GRAPH))
+    sketch, scene = whole, placed(whole, lens)
+    fold = bool(checks) and is_folded(usual=not is_readable(scene, lens.view))
+    if fold:
+        sketch = folded(whole, checks)
+        scene = placed(sketch, lens)
     values = newest_values(context, chosen.pipeline, chosen.evidence, version)
-    panel = canvas_and_panel(
-        scene,
-        sketch,
-        key=TopologyKey.GRAPH,
-        picture=f"{chosen.id} {near} {fold}",
+    beside = Beside(
+        lambda: _panel(context, chosen, whole, _Checks(len(checks), fold), values.rows),
         query=query,
         notes=values.notes,
     )
-    with panel:
-        _panel(context, chosen, whole, checks, values.rows)
+    canvas_and_panel(
+        scene, sketch, beside,
+        key=TopologyKey.GRAPH, picture=f"{chosen.id} {near} {fold}", closed=closed,
+    )  # fmt: skip
 
 
 def _panel(
     context: Context,
     chosen: Chosen,
     sketch: Sketch,
-    checks: frozenset[str],
+    checks: _Checks,
     values: dict[str, list[tuple[str, object]]],
 ) -> None:
     version, node_id = chosen.version, selected()
@@ -100,8 +104,8 @@ def _panel(
         version_facts(version, chosen.row, chosen.evidence.words)
         if chosen.row is None and chosen.pipeline is not None:
             store_button(context, chosen.evidence, chosen.pipeline)
-        if checks:
-            _fold_toggle(len(checks))
+        if checks.number:
+            _fold_toggle(checks)
         return
     if picked(report) is not None:
         back_to_all()
@@ -115,25 +119,31 @@ def _panel(
     neighbours(sketch, node_id)
 
 
-def _fold_toggle(number: int) -> None:
-    word = "1 filter that only drops" if number == 1 else f"{number} filters that only drop"
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """How many filters only drop nulls, and whether the picture leaves them out."""
+
+    number: int
+    are_hidden: bool
+
+
+def _fold_toggle(checks: _Checks) -> None:
+    one = checks.number == 1
+    word = "1 filter that only drops" if one else f"{checks.number} filters that only drop"
     st.toggle(
         f"Hide {word} nulls",
-        value=is_folded(),
+        value=checks.are_hidden,
         key="fold_toggle",
         help="The optimiser adds them before joins and aggregations, whether or not the query"
-        " asks for it.",
+        " asks for it. They are hidden if the graph does not fit the window otherwise.",
         on_change=_fold,
     )
 
 
-def is_folded() -> bool:
-    """Return whether filters that only drop nulls are hidden; the address says so."""
-    return TopologyKey.FOLD in st.query_params
+def is_folded(*, usual: bool) -> bool:
+    """Return whether filters that only drop nulls are hidden: as the address says, or usually."""
+    return {"true": True, "false": False}.get(st.query_params.get(TopologyKey.FOLD, ""), usual)
 
 
 def _fold() -> None:
-    if st.session_state["fold_toggle"]:
-        st.query_params[TopologyKey.FOLD] = "true"
-    else:
-        st.query_params.pop(TopologyKey.FOLD, None)
+    st.query_params[TopologyKey.FOLD] = str(st.session_state["fold_toggle"]).lower()

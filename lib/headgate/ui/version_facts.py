@@ -56,8 +56,10 @@ def _rows(version: Version, row: VersionRow | None) -> Rows:
         yield "State", f"{operators}, {plural(_stores(version), 'store')}"
     yield "Watermark", [f"`{w.column}`, {w.delay}" for w in version.watermarks]
     if progress is not None:
-        yield "Last batch", progress.last_commit_batch
-        yield "Oldest batch", progress.first_retained_batch
+        # A stored version keeps the batches of its time: the query has continued since.
+        then = " at capture" if row else ""
+        yield f"Last batch{then}", progress.last_commit_batch
+        yield f"Oldest batch{then}", progress.first_retained_batch
     yield "Query", Code(version.query_id) if version.query_id else None
 
 
@@ -74,4 +76,6 @@ def _stores(version: Version) -> int:
 
 def _pinned(settings: dict[str, str]) -> str:
     short = {name.removeprefix("spark.sql."): value for name, value in settings.items()}
-    return markup.table(("spark.sql.", ""), [(Code(n), shown(v)) for n, v in sorted(short.items())])
+    return markup.table(
+        ("spark.sql.", "Value"), [(Code(n), shown(v)) for n, v in sorted(short.items())]
+    )

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
+from typing import Generic, TypeVar
 
 from headgate.errors import HeadgateError
 from headgate.model.cluster import Cluster
 
+T = TypeVar("T")
 FRESH = 4.0
 """Seconds for which a snapshot is new enough."""
 PATIENCE = 2.5
@@ -25,47 +28,62 @@ class Seen:
     cluster: Cluster | None = None
     problem: str | None = None
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether Kafka has not answered yet."""
+        return self.cluster is None and self.problem is None
 
-class ClusterWatch:
-    """Reads the cluster in a thread of its own whenever somebody looks and it is not fresh.
 
-    Safe to share between sessions. An unreachable cluster answers after its time-out, which
-    no page waits for.
+class Latest(Generic[T]):
+    """Reads a value in a thread of its own whenever somebody looks and the last one is not fresh.
+
+    Safe to share between browser sessions. Nobody waits longer than they have patience.
     """
 
-    def __init__(self, read: Callable[[], Cluster]) -> None:
+    def __init__(self, read: Callable[[], T], name: str) -> None:
         self._read = read
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="cluster")
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._lock = Lock()
-        self._reading: Future[Cluster] | None = None
-        self._seen = Seen()
+        self._reading: Future[T] | None = None
+        self._answer: Future[T] | None = None
         self._at = float("-inf")
 
-    def latest(self) -> Seen:
-        """Return what was seen last; wait only where nothing was seen yet."""
-        reading = self._begin()
-        if reading is not None and self._at == float("-inf"):
-            try:
-                reading.exception(PATIENCE)
-            except NotYet:
-                return self._seen
-        self._take()
-        return self._seen
+    def latest(self, patience: float, *, newer: bool = False) -> T | None:
+        """Return what was read last; the first reader waits up to `patience` seconds for it.
 
-    def _begin(self) -> Future[Cluster] | None:
+        None if nothing was read yet. With `newer` what was read last is not fresh, and every
+        reader waits. Raises the HeadgateError of the last reading.
+        """
+        reading = self._begin(newer)
+        if reading is not None and (newer or self._answer is None):
+            with suppress(NotYet):
+                reading.exception(patience)
+        self._take()
+        return None if self._answer is None else self._answer.result()
+
+    def _begin(self, newer: bool) -> Future[T] | None:
         with self._lock:
-            stale = time.monotonic() - self._at > FRESH
+            stale = newer or time.monotonic() - self._at > FRESH
             if self._reading is None and stale:
                 self._reading = self._threads.submit(self._read)
             return self._reading
 
     def _take(self) -> None:
         with self._lock:
-            if self._reading is None or not self._reading.done():
-                return
-            reading, self._reading = self._reading, None
-            self._at = time.monotonic()
-            try:
-                self._seen = Seen(reading.result())
-            except HeadgateError as error:
-                self._seen = Seen(None, str(error))
+            if self._reading is not None and self._reading.done():
+                self._answer, self._reading = self._reading, None
+                self._at = time.monotonic()
+
+
+class ClusterWatch:
+    """Kafka as it was read last; an unreachable cluster is a sentence, which no page waits for."""
+
+    def __init__(self, read: Callable[[], Cluster]) -> None:
+        self._latest = Latest(read, "cluster")
+
+    def latest(self, patience: float = PATIENCE) -> Seen:
+        """Return what was seen last; wait only if nothing was seen yet."""
+        try:
+            return Seen(self._latest.latest(patience))
+        except HeadgateError as error:
+            return Seen(None, str(error))

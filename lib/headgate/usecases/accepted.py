@@ -42,7 +42,7 @@ def ground_of(
     today: date | None = None,
 ) -> Ground:
     """Return what the registry's acceptances are held against for these versions of a pipeline."""
-    names = {pipeline} if pipeline else set(_names(context, evidence, versions))
+    names = {pipeline} if pipeline else set(pipelines_of(context, evidence, versions))
     return Ground(
         today=today or date.today(),
         pipelines=names,
@@ -52,7 +52,10 @@ def ground_of(
     )
 
 
-def _names(context: Context, evidence: Sequence[str], versions: Sequence[Version]) -> Iterator[str]:
+def pipelines_of(
+    context: Context, evidence: Sequence[str], versions: Sequence[Version] = ()
+) -> Iterator[str]:
+    """Yield the names of versions, and of the registered pipelines that evidence is of."""
     yield from (v.name for v in versions if v.name)
     places = {_absolute(e) for e in evidence}
     for declared in context.registry.pipelines:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from headgate.gateway.world_verdicts import VerdictWorld
-from headgate.plan.verdict import Sight, Trace, Verdict
+from headgate.model.version import Version
+from headgate.plan.verdict import Output, Sight, Trace, Verdict
 from headgate.usecases.context import Context
 
 AnyWorld = TypeVar("AnyWorld", bound=VerdictWorld)
@@ -26,5 +27,15 @@ def with_judge(world: AnyWorld, context: Context) -> AnyWorld:
 
         return judge_running(context, pipeline, after, version, trace)
 
-    world.judge, world.look = judge, look
+    def locate(pipeline: str, query_id: str | None) -> tuple[Output, ...]:
+        from headgate.usecases.known_outputs import known_outputs
+
+        return known_outputs(context, pipeline, query_id)
+
+    def read(pipeline: str) -> Version | None:
+        from headgate.usecases.read_evidence import read_evidence
+
+        return read_evidence(context, pipeline)
+
+    world.judge, world.look, world.locate, world.read = judge, look, locate, read
     return world

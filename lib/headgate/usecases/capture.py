@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Evidence, Version
+from headgate.plan.words import instead
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
@@ -31,7 +32,7 @@ def capture(
     """
     with ExitStack() as stack:
         folders: dict[str, str] = {}
-        for place in filter(_is_function, evidence):
+        for place in filter(is_function, evidence):
             folders[place] = _called(place, stack, context, query)
         version = read_version([folders.get(e, e) for e in evidence], context=context, query=query)
     named = _named(version, {folder: place for place, folder in folders.items()})
@@ -74,12 +75,13 @@ def _now() -> str:
 def check_declared(pipeline: str, context: Context) -> None:
     """Raise NotFoundError where the registry has no such pipeline."""
     if context.registry.pipeline(pipeline) is None:
-        known = ", ".join(p.name for p in context.registry.pipelines) or "none"
+        known = instead(pipeline, [p.name for p in context.registry.pipelines])
         where = context.registry.path or "the registry, there is no headgate.toml"
-        raise NotFoundError(f"no pipeline {pipeline!r} in {where}; declared: {known}")
+        raise NotFoundError(f"no pipeline {pipeline!r} in {where}{known}")
 
 
-def _is_function(evidence: str) -> bool:
+def is_function(evidence: str) -> bool:
+    """Say whether evidence is a `module:function`, which a Spark of its own is started for."""
     if ":" not in evidence:
         return False
     from headgate.gateway.spark_capture import is_entry_point

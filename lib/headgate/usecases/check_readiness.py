@@ -19,6 +19,7 @@ from headgate.model.version import Engine, Version
 from headgate.readiness.check import check
 from headgate.readiness.report import ReadinessReport
 from headgate.usecases.context import Context
+from headgate.usecases.own_query import OwnQuery, own_query
 
 _NUMBERED = re.compile(r"@\d{1,18}$")
 _REPORTS = frozenset({"progress", "event-log", "watch", "rest"})
@@ -40,12 +41,15 @@ def check_readiness(
     and CaptureError for what a `module:function` did wrong.
     """
     pipeline = _registered(evidence, context)
-    cluster, warning = _cluster(context, pipeline, ask_kafka)
-    version = _version(evidence, context, query, pipeline, cluster)
-    if context is not None and cluster is not None and version.engine is Engine.SPARK:
+    # A group's offsets are part of the reading; a query's are in the evidence, which comes first.
+    of_group = pipeline is not None and pipeline.engine is not Engine.SPARK
+    seen = _cluster(context, pipeline, ask_kafka) if of_group else None
+    version = _version(evidence, context, query, pipeline, seen[0] if seen else None)
+    if _asks_kafka(context, pipeline, ask_kafka) and version.engine is Engine.SPARK:
         from headgate.usecases.world_now import with_offsets_now
 
         version = with_offsets_now(evidence, version, context)
+    cluster, warning = seen or _cluster(context, pipeline, ask_kafka)
     report = check_version(
         version,
         context=context,
@@ -93,17 +97,21 @@ def _cluster(
     context: Context | None, pipeline: Pipeline | None, ask_kafka: bool | None
 ) -> tuple[Cluster | None, tuple[str, ...]]:
     """Return Kafka as it is now, and a warning where it was to be had and did not answer."""
-    configured = context is not None and bool(context.registry.bootstrap_servers)
-    if not (ask_kafka or (ask_kafka is None and configured and pipeline is not None)):
+    if not _asks_kafka(context, pipeline, ask_kafka):
         return None, ()
     from headgate.usecases.read_cluster import read_cluster
 
     try:
-        return read_cluster(context or _no_context()), ()
+        return replace(read_cluster(context or _no_context()), after_evidence=True), ()
     except HeadgateError as error:
         if ask_kafka:
             raise
         return None, (f"Kafka was not read: {error}",)
+
+
+def _asks_kafka(context: Context | None, pipeline: Pipeline | None, asked: bool | None) -> bool:
+    configured = context is not None and bool(context.registry.bootstrap_servers)
+    return asked or (asked is None and configured and pipeline is not None)
 
 
 def _no_context() -> Context:
@@ -166,9 +174,10 @@ def _newest(
     pipeline: Pipeline | None,
 ) -> BatchProgress | None:
     """Return the newest batch that was reported; None where nothing reports any."""
-    if pipeline is not None:
+    own: str | OwnQuery | None = query
+    if pipeline is not None and context is not None:
         watched = [pipeline.watch] if pipeline.watch else []
-        places, query = [*pipeline.evidence, *watched], pipeline.query or version.query_id
+        places, own = [*pipeline.evidence, *watched], own_query(pipeline, context)
     else:
         told = any(e.kind in _REPORTS for e in version.evidence)
         places = [e for e in evidence if told and os.path.exists(e)]  # noqa: PTH110
@@ -177,7 +186,7 @@ def _newest(
     from headgate.usecases.read_progress import read_progress
 
     with suppress(HeadgateError):
-        return next(reversed(read_progress(places, context=context, query=query)), None)
+        return next(reversed(read_progress(places, context=context, query=own)), None)
     return None
 
 

@@ -68,7 +68,8 @@ def _made(context: Context, store: Store) -> dict[str, str]:
         if row.scenario == UNDO or row.state.is_active:
             continue
         records = step_records(store.journal.entries(row.id))
-        for position, step in enumerate(load_plan(row.plan, source=f"run {row.id}").steps):
+        plan = load_plan(store.runs.get(row.id).plan, source=f"run {row.id}")
+        for position, step in enumerate(plan.steps):
             if isinstance(step, _MAKES) and position in records and records[position].begun:
                 found[step.place] = row.id
     return {place: run for place, run in found.items() if is_made_place(place, context.registry)}

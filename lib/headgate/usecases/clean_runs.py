@@ -9,7 +9,7 @@ from pathlib import Path
 from headgate.gateway.checkpoints import local_path
 from headgate.gateway.kept_files import freed_bytes, kept_by, remove
 from headgate.store import Store, open_store
-from headgate.store.rows import RunFacts, RunRow, RunState
+from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.clean_places import Cleaned, clean_places
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import CLEAN, has_effect, undo_begun
@@ -18,7 +18,7 @@ from headgate.usecases.run_plans import CLEAN, has_effect, undo_begun
 def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:
     """Do as `clean_runs` does, but nothing while a run is queued or under way."""
     with closing(open_store(context.store_url)) as store:
-        if any(row.state.is_active for row in store.runs.list()):
+        if store.runs.count(ACTIVE_RUNS):
             return ()
     return clean_runs(context, by=by)
 
@@ -51,7 +51,7 @@ def _is_over(store: Store, row: RunFacts, keep: timedelta) -> bool:
     undos = [store.runs.get(run) for run in undo_begun(store, row.id)]
     half_undone = any(undo.state is not RunState.DONE for undo in undos)
     # One that is queued has begun nothing yet, and may have been told that the snapshots are there.
-    half_undone |= any(r.undo_of == row.id and r.state.is_active for r in store.runs.list())
+    half_undone |= any(r.state.is_active for r in store.runs.list(RunFilter(undo_of=row.id)))
     return not half_undone and not _stopped_half_way(store, row)
 
 
@@ -59,7 +59,7 @@ def _stopped_half_way(store: Store, row: RunFacts) -> bool:
     return row.state is not RunState.DONE and has_effect(store, row.id)
 
 
-def _clean(context: Context, store: Store, row: RunRow, *, by: str, dry: bool) -> list[Cleaned]:
+def _clean(context: Context, store: Store, row: RunFacts, *, by: str, dry: bool) -> list[Cleaned]:
     was = [entry.data.get("was", {}) for entry in store.journal.entries(row.id)]
     paths = [p for p in kept_by(row.id, context.home, was) if not _is_used(context, p)]
     found = [Cleaned(row.id, str(path), freed_bytes(path)) for path in paths]

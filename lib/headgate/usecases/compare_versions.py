@@ -9,9 +9,9 @@ from dataclasses import replace
 from headgate.compat.compare import compare
 from headgate.compat.report import Report
 from headgate.model.cluster import Cluster
-from headgate.model.version import Version
+from headgate.model.version import Engine, Version
 from headgate.parse.version_file import dump, load
-from headgate.usecases.accepted import with_acceptances
+from headgate.usecases.accepted import pipelines_of, with_acceptances
 from headgate.usecases.context import Context
 from headgate.usecases.read_version_file import read_version_file
 
@@ -39,7 +39,7 @@ def compare_versions(
     `pipeline` says whose acceptances count where the evidence does not.
     """
     before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
-    old, new = read_side(before, context, query), read_side(after, context, query)
+    old, new = read_sides(before, after, context, query)
     if ask_kafka:
         from headgate.usecases.world_now import with_offsets_now
 
@@ -71,6 +71,7 @@ def report_on(
     spark_version: str | None = None,
 ) -> Report:
     """Compare two versions that were read from `evidence`, in the surroundings of today."""
+    old, new = identified((old, new), context, evidence, pipeline)
     cluster = None
     if ask_kafka:
         from headgate.usecases.world_now import look_at_kafka
@@ -79,6 +80,29 @@ def report_on(
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
     report = look_around(report, old, new, context)
     return with_acceptances(report, old, new, context=context, evidence=evidence, pipeline=pipeline)
+
+
+def identified(
+    versions: tuple[Version, Version],
+    context: Context | None,
+    evidence: Sequence[str],
+    pipeline: str | None = None,
+) -> tuple[Version, Version]:
+    """Return both versions with the application id that headgate.toml registers for the evidence.
+
+    A description alone names no id. Unchanged where several applications, or none, may be meant.
+    """
+    old, new = versions
+    if context is None or old.engine is not Engine.KAFKA_STREAMS or new.engine is not old.engine:
+        return versions
+    names = {pipeline} if pipeline else set(pipelines_of(context, evidence))
+    groups = {p.group for p in context.registry.pipelines if p.name in names and p.group}
+    if len(groups) != 1:
+        return versions
+    from headgate.parse.streams.observed import with_application_id
+
+    (group,) = groups
+    return with_application_id(old, group), with_application_id(new, group)
 
 
 def look_around(report: Report, old: Version, new: Version, context: Context | None) -> Report:
@@ -109,6 +133,34 @@ def compare_read(
 def _as_from_a_file(version: Version) -> Version:
     """Return the version as it comes back from a file: tuples beside lists are no difference."""
     return load(dump(version), source="the evidence")
+
+
+def read_sides(
+    before: Sequence[str],
+    after: Sequence[str],
+    context: Context | None,
+    query: str | None = None,
+) -> tuple[Version, Version]:
+    """Return the versions of both sides.
+
+    What has to be captured starts a Spark of its own, which takes most of the time: if both sides
+    do, they start together. The error of the first side wins.
+    """
+    if not (_is_captured(before) and _is_captured(after)):
+        return read_side(before, context, query), read_side(after, context, query)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2, thread_name_prefix="capture") as threads:
+        old, new = (threads.submit(read_side, s, context, query) for s in (before, after))
+        return old.result(), new.result()
+
+
+def _is_captured(evidence: Sequence[str]) -> bool:
+    if not any(":" in e for e in evidence):
+        return False
+    from headgate.usecases.capture import is_function
+
+    return any(map(is_function, evidence))
 
 
 def read_side(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headgate.errors import NotFoundError, RegistryError
@@ -35,6 +35,16 @@ def open_context(config: str | None = None) -> Context:
 
     Raises RegistryError with the line, NotFoundError where a file that was named is not there.
     """
+    return with_places(read_context(config))
+
+
+def config_file() -> Path:
+    """Return the file that `open_context()` reads if it exists."""
+    return Path(os.environ.get(CONFIG) or FILE)
+
+
+def read_context(config: str | None = None) -> Context:
+    """Do as `open_context`, with each checkpoint at the location that the file declares."""
     named = config or os.environ.get(CONFIG)
     if named:
         said_by = "--config" if config else CONFIG
@@ -72,24 +82,25 @@ def _opened(file: Path) -> Context:
     registry = registry_file.parse(text, path=str(path), source=str(file), env=os.environ)
     home = path.parent / ".headgate"
     url = registry.store_url or _default_store(home)
-    return Context(_led(registry, url), url, home)
+    return Context(registry, url, home)
 
 
-def _led(registry: Registry, url: str) -> Registry:
-    """Return the registry with the places that runs have led remote checkpoints to.
+def with_places(context: Context) -> Context:
+    """Return the context with the locations that runs have switched remote checkpoints to.
 
     Those on a local file system stay where they are: then the store is not asked.
     """
+    registry, url = context.registry, context.store_url
     file = url.removeprefix("sqlite:///")
     if not any(is_remote(p.checkpoint) for p in registry.pipelines if p.checkpoint):
-        return registry
+        return context
     if file != url and not Path(file).exists():
-        return registry
+        return context
     # Imported here: whoever has no remote checkpoint does not wait for it.
     from headgate.store.glance import open_soonest
 
     with closing(open_soonest(url)) as store:
-        return registry.led(store.places.all())
+        return replace(context, registry=registry.led(store.places.all()))
 
 
 def _default_store(home: Path) -> str:

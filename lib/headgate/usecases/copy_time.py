@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headgate.store.progress import StepProgress
 
 _COPY = "copy_place"
+_UNIT = "bytes"
 _MOST = 5
 # A copy of a few small files takes as long as the answers do: it tells nothing of a large one.
 _ALIKE = 10
@@ -59,16 +60,14 @@ def _time(size: int, made: Iterable[_Copied]) -> dict[str, Any]:
 def _made(store: Store, system: tuple[str, str]) -> Iterator[_Copied]:
     """Yield the newest whole copies on a file system, at most a few."""
     count = 0
-    for row in store.runs.list():
-        if _COPY not in row.plan:
-            continue
-        steps = load_plan(row.plan, source=f"run {row.id}").steps
-        for told in store.progress.of(row.id):
+    for run in store.progress.runs(_UNIT):
+        steps = load_plan(store.runs.get(run).plan, source=f"run {run}").steps
+        for told in store.progress.of(run):
             step = steps[told.position]
-            if step.action != _COPY or told.unit != "bytes" or not _is_whole(told):
+            if step.action != _COPY or told.unit != _UNIT or not _is_whole(told):
                 continue
             if _file_system(step.details()["place"]) == system:
-                yield _Copied(row.id, told.done - told.first_done, _seconds(told))
+                yield _Copied(run, told.done - told.first_done, _seconds(told))
                 count += 1
         if count >= _MOST:
             return

@@ -8,12 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.errors import HeadgateError, SetupError
+from headgate.errors import ConfigError, HeadgateError, SetupError
 from headgate.gateway.jars import broker_class_path, jars_folder, spark_jars
 from headgate.gateway.java import OLDEST, read_java
 from headgate.gateway.schema_registry import SchemaRegistry
+from headgate.gateway.world import LiveWorld
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
+from headgate.plan.scenarios.common import shared_checkpoint
 from headgate.store import open_store
 from headgate.store.slots import Slot
 from headgate.usecases.context import Context, open_context
@@ -21,6 +23,7 @@ from headgate.usecases.look_at_pipelines import look_at_pipelines
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_registered import read_registered
 from headgate.usecases.read_version import read_version
+from headgate.usecases.run_plans import strange_checkpoint
 from headgate.usecases.topic_schemas import VALUE, open_schema_registry, subject_of
 
 PYTHON = (3, 11)
@@ -208,7 +211,25 @@ def _checkpoint(context: Context, pipeline: Pipeline) -> Check:
         read_version([pipeline.checkpoint], context=context)
     except HeadgateError as error:
         return _failed(name, error, "start the pipeline once, or correct `checkpoint`")
+    if strange := _not_its_own(context, pipeline):
+        problem = ConfigError("; ".join(strange))
+        return _failed(name, problem, "give each pipeline its own `checkpoint` in headgate.toml")
     return _ok(name, pipeline.checkpoint)
+
+
+def _not_its_own(context: Context, pipeline: Pipeline) -> list[str]:
+    """Return why the checkpoint is not this pipeline's alone, by what blocks a plan, too."""
+    try:
+        with (
+            closing(open_store(context.store_url)) as store,
+            closing(LiveWorld(context.registry, context.home)) as world,
+        ):
+            known = store.versions.running(pipeline.name)
+            strange = strange_checkpoint(world, pipeline.name, known)
+            return [*shared_checkpoint(pipeline, world), *strange]
+    except HeadgateError:
+        # The store has a line of its own.
+        return []
 
 
 def _evidence(context: Context, pipeline: Pipeline) -> Check:

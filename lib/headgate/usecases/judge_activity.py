@@ -21,13 +21,12 @@ class Signs:
     """What was looked at. `gone` is whether the driver's process has ended, None where unknown.
 
     `begun` is (number, ISO 8601 time) of the newest batch in the checkpoint's log; `advanced` says
-    that it is another one than a look a moment ago found. `lag` is of the newest progress report.
-    `problems` say what could not be looked at.
+    that it is another one than a look a moment ago found. `problems` say
+    what could not be looked at.
     """
 
     life: Life | None = None
     gone: bool | None = None
-    lag: int | None = None
     status: Status | None = None
     begun: tuple[int, str] | None = None
     advanced: bool = False
@@ -47,7 +46,6 @@ def judge(signs: Signs, now: datetime) -> Activity:
     return replace(
         found,
         batch=batch,
-        lag=signs.lag,
         proof=tuple(_proof(signs)),
         commanded=signs.status.value if signs.status else None,
         looked_at=iso(now),
@@ -61,14 +59,11 @@ def judge_group(
     looked = iso(now)
     if cluster is None or group is None:
         return Activity(reason=problem, proof=(problem,), looked_at=looked)
-    lags = [lag for lag in cluster.lag(group).values() if lag is not None]
-    lag = sum(lags) if lags else None
     state, reason = _of_group(group)
     return Activity(
         state=state,
         reason=reason,
         seen_at=cluster.at,
-        lag=lag,
         proof=(f"Kafka said at {_clock(cluster.at)}: {reason}",),
         feed="group" if state is not ActivityState.UNKNOWN else None,
         looked_at=looked,

@@ -17,6 +17,7 @@ from headgate.parse.spark.event_log_version import LoggedQuery, LoggedRun, alone
 from headgate.parse.streams.observed import with_application_id
 from headgate.parse.version_file import fingerprint
 from headgate.plan.verdict import Sight, Trace
+from headgate.plan.words import instead
 from headgate.usecases.compare_versions import read_side
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import gather
@@ -33,7 +34,8 @@ def judge_running(context: Context, pipeline: str, after: str, version: str, tra
     """
     registered = context.registry.pipeline(pipeline)
     if registered is None:
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+        names = instead(pipeline, [p.name for p in context.registry.pipelines])
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     if registered.engine is Engine.KAFKA_STREAMS:
         return _of_group(context, after, version, trace)
     problems: list[str] = []
@@ -42,6 +44,14 @@ def judge_running(context: Context, pipeline: str, after: str, version: str, tra
         if running is not None:
             return _beside(context, place, running, after, version)
     return Sight(untold=(*problems, _nothing(registered)))
+
+
+def seen_runs(context: Context, pipeline: Pipeline, trace: Trace) -> Iterator[tuple[str, Version]]:
+    """Yield what each watch and evidence shows of the query's newest run, with its name."""
+    unread: list[str] = []
+    for place in _places(context, pipeline, trace, unread):
+        if running := _running(context, place, trace, unread):
+            yield place, running
 
 
 def _beside(context: Context, place: str, running: Version, after: str, version: str) -> Sight:

@@ -16,6 +16,7 @@ from headgate.model.version import Engine, Version
 from headgate.parse.streams.observed import with_application_id
 from headgate.parse.version_file import fingerprint
 from headgate.plan.verdict import Judged, Verdict
+from headgate.plan.words import instead
 from headgate.store import open_store
 from headgate.store.versions import Origin
 from headgate.usecases.compare_versions import read_side, report_on
@@ -33,7 +34,8 @@ def judge_upgrade(
     """
     registered = context.registry.pipeline(pipeline)
     if registered is None:
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml")
+        names = instead(pipeline, [p.name for p in context.registry.pipelines])
+        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     evidence = _settled(context, after)
     new = _identified(read_side((evidence,), context), registered)
     now = _checkpoint_now(context, registered)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headgate.plan.plan import load_plan
-from headgate.store import Store, open_store
-from headgate.store.runs import RunRow, RunState
+from headgate.store.glance import open_soonest
+from headgate.store.rows import RunFilter, RunRow, RunState
 from headgate.usecases.context import Context
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.glance import Glance
 
 _STARTS = frozenset({"start_pipeline", "resume_processing", "ask_person"})
 
@@ -30,32 +35,36 @@ class Paused:
 
 def read_paused(context: Context) -> dict[str, Paused]:
     """Return the paused pipelines of the context's store by name."""
-    with closing(open_store(context.store_url)) as store:
+    with closing(open_soonest(context.store_url)) as store:
         return list_paused(store)
 
 
-def list_paused(store: Store) -> dict[str, Paused]:
+def list_paused(store: Store | Glance) -> dict[str, Paused]:
     """Return the paused pipelines by name.
 
     A pause ends with the next run of the pipeline that is done and starts it: its undo, a resume,
     another scenario. What somebody starts by hand is not known here: activity shows it.
     """
-    found: dict[str, Paused] = {}
-    rows = [row for row in store.runs.list() if row.state is RunState.DONE]
+    done = (RunState.DONE,)
     # Reading a plan takes a while: only of pipelines that were ever paused.
-    ever = {row.pipeline for row in rows if row.scenario == "pause"}
-    ended: set[str] = set()
-    for row in rows:
-        name = row.pipeline
-        if name is None or name not in ever - ended:
-            continue
-        if (kind := _kind(row)) is None:
-            continue
-        ended.add(name)
-        if kind == "pause":
-            by = row.created_by
-            found[name] = Paused(pipeline=name, run=row.id, since=row.ended_at or "", by=by)
+    pauses = store.runs.list(RunFilter(scenario="pause", states=done))
+    found = {}
+    for name in dict.fromkeys(row.pipeline for row in pauses if row.pipeline):
+        if paused := _newest(store, RunFilter(pipeline=name, states=done)):
+            found[name] = paused
     return found
+
+
+def _newest(store: Store | Glance, which: RunFilter) -> Paused | None:
+    """Return the pause if it is the newest of the runs that pause or start the pipeline."""
+    for row in store.runs.list(which):
+        kind = _kind(store.runs.get(row.id))
+        if kind == "pause" and row.pipeline:
+            since, by = row.ended_at or "", row.created_by
+            return Paused(pipeline=row.pipeline, run=row.id, since=since, by=by)
+        if kind == "start":
+            return None
+    return None
 
 
 def _kind(row: RunRow) -> str | None:

@@ -13,7 +13,16 @@ from headgate.plan.fences import fence_left
 from headgate.plan.plan import Plan, load_plan
 from headgate.plan.step import Step
 from headgate.plan.steps import CutCopy, StopPipeline
-from headgate.store.rows import Note, RunRow, RunState, StepProgress
+from headgate.store.glance import open_soonest
+from headgate.store.rows import (
+    ACTIVE_RUNS,
+    Note,
+    RunFacts,
+    RunFilter,
+    RunRow,
+    RunState,
+    StepProgress,
+)
 from headgate.usecases.context import Context
 from headgate.usecases.run_plans import overtaken, undo_begun
 from headgate.usecases.run_records import StepRecord, goes_back, step_records
@@ -72,10 +81,23 @@ class RunDetail(RunOutcome):
     audit: tuple[AuditRow, ...] = ()
 
 
-def list_runs(context: Context) -> tuple[RunRow, ...]:
-    """Return all runs, newest first."""
-    with closing(_open(context)) as store:
-        return store.runs.list()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage:
+    """Some of the runs, newest first; `total` and `active` count all of them."""
+
+    rows: tuple[RunFacts, ...]
+    total: int
+    active: int
+
+
+def list_runs(context: Context, *, limit: int | None = None, offset: int = 0) -> RunPage:
+    """Return at most `limit` runs after the newest `offset`, without their plans."""
+    with closing(open_soonest(context.store_url)) as store:
+        return RunPage(
+            rows=store.runs.list(limit=limit, offset=offset),
+            total=store.runs.count(),
+            active=store.runs.count(ACTIVE_RUNS),
+        )
 
 
 def read_run(context: Context, run: str) -> RunDetail:
@@ -96,7 +118,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
     seen = run_outcome(store, run)
     return RunDetail(
         **{f.name: getattr(seen, f.name) for f in fields(seen)},
-        undone_by=tuple(r.id for r in store.runs.list() if r.undo_of == run),
+        undone_by=tuple(r.id for r in store.runs.list(RunFilter(undo_of=run))),
         progress=tuple(store.journal.notes(run)),
         counts=store.progress.of(run),
         request=store.requests.of_run(run),

@@ -23,10 +23,11 @@ from headgate.store import open_store
 from headgate.usecases.context import Context
 from headgate.usecases.group_pace import with_pace
 from headgate.usecases.judge_activity import Signs, continued, judge, judge_group
+from headgate.usecases.last_positions import with_positions
 from headgate.usecases.read_batches import read_batches
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_watch import read_newest
-from headgate.usecases.watched_query import lag_of, life_of
+from headgate.usecases.watched_query import life_of
 
 _AT_ONCE = 4
 T = TypeVar("T")
@@ -79,8 +80,9 @@ class _Look:
             found = judge_group(group, known, problem, now)
             if group is not None and known is not None:
                 found = with_pace(found, before, group, known)
+                found = with_positions(found, before, group, known)
             elif before is not None:
-                found = replace(found, windows=before.windows)
+                found = replace(found, windows=before.windows, positions=before.positions)
         return continued(found, before)
 
     def _signs(self, pipeline: Pipeline, before: Activity | None) -> Signs:
@@ -95,7 +97,6 @@ class _Look:
         return Signs(
             life=life,
             gone=is_gone(life.driver) if life and not life.ended and life.driver else None,
-            lag=lag_of(watched, life) if watched and life else None,
             status=_tried(lambda: self._status(pipeline, before), problems),
             begun=begun,
             advanced=advanced,

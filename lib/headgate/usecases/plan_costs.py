@@ -23,6 +23,7 @@ from headgate.plan.impact import Downstream, Rates, Sizes, again, in_bytes, in_t
 from headgate.plan.plan import Plan
 from headgate.usecases.context import Context
 from headgate.usecases.group_pace import group_rates
+from headgate.usecases.own_query import own_query
 from headgate.usecases.read_cluster import read_cluster
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.show_landscape import show_landscape
@@ -95,7 +96,8 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
         why = "no `watch` and no `evidence` of it reports its batches"
         return in_time(backlog, None, f"unknown: {why}")
     try:
-        batches = read_progress(told, context=context, query=pipeline.query, most=_BATCHES)
+        own = own_query(pipeline, context)
+        batches = read_progress(told, context=context, query=own, most=_BATCHES)
     except HeadgateError as error:
         return in_time(backlog, None, f"unknown: {error}")
     found = rates_of(batches)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from headgate.errors import HeadgateError
 from headgate.gateway.world import LiveWorld
 from headgate.model.registry import Pipeline
+from headgate.plan.position import QueryPosition
 from headgate.plan.steps import AskPerson, ResetOffsets, RestoreOffsets, StartPipeline
 from headgate.plan.steps.moves import committed, moves_of
 from headgate.plan.world import World
@@ -17,6 +18,7 @@ from headgate.store import open_store
 from headgate.store.runs import RunState
 from headgate.usecases.context import Context
 from headgate.usecases.list_runs import RunDetail
+from headgate.usecases.own_query import own_query
 from headgate.usecases.read_progress import read_progress
 from headgate.usecases.run_records import step_records
 
@@ -102,27 +104,47 @@ def _starts(context: Context, detail: RunDetail) -> dict[_PART, int]:
     }
 
 
-def _positions(world: World, pipeline: Pipeline) -> tuple[dict[_PART, int], int | None]:
+def _positions(world: World, pipeline: Pipeline) -> tuple[dict[_PART, int | None], int | None]:
+    """Return the committed positions and the newest batch; None: nothing of it is committed yet."""
     if pipeline.checkpoint:
-        found = world.checkpoint(pipeline.checkpoint)
+        # What a batch in flight is to read is logged before it is read: committed ones count.
+        found = world.query_position(pipeline.checkpoint)
         if found is None:
             return {}, None
-        parts = {(t, n): at for t, ps in found.offsets.items() for n, at in ps.items()}
-        return parts, found.last_commit_batch
+        if found.batch is None:
+            begun = world.checkpoint(pipeline.checkpoint)
+            return {
+                (t, n): None for t, ps in (begun.offsets if begun else {}).items() for n in ps
+            }, None
+        return dict(_committed(found)), found.batch
     if pipeline.group is None:
         return {}, None
     return {part: c.offset for part, c in committed(world, pipeline.group).items()}, None
 
 
-def _look(world: World, positions: Mapping[_PART, int], starts: Mapping[_PART, int]) -> Look:
+def _committed(found: QueryPosition) -> Iterator[tuple[_PART, int]]:
+    """Yield each partition's position; if several sources read it, the one that is furthest back.
+
+    That is how the landscape counts lag.
+    """
+    least: dict[_PART, int] = {}
+    for source in found.sources:
+        for topic, parts in source.offsets.items():
+            for number, at in parts.items():
+                least[topic, number] = min(at, least.get((topic, number), at))
+    yield from least.items()
+
+
+def _look(world: World, positions: Mapping[_PART, int | None], starts: Mapping[_PART, int]) -> Look:
     topics = world.topics({topic for topic, _ in positions})
     logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     done = left = ended = at_end = 0
-    for part, at in positions.items():
+    for part, committed_at in positions.items():
         log = logs.get(part)
         if log is None or log.end is None:
             continue
         begin = starts.get(part, log.begin or 0)
+        at = begin if committed_at is None else committed_at
         done += max(at - begin, 0)
         left += max(log.end - at, 0)
         ended += log.end
@@ -142,11 +164,14 @@ def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int |
     told = None
     if pipeline.watch:
         try:
-            reports = read_progress([pipeline.watch], context=context, query=pipeline.query, most=1)
+            own = own_query(pipeline, context)
+            reports = read_progress([pipeline.watch], context=context, query=own, most=1)
         except HeadgateError as error:
             told = f"its own report can't be read: {error}"
         else:
-            told = _told(reports[-1].batch, reports[-1].duration_ms) if reports else None
+            # Until the query of a fresh checkpoint reports, the watch knows the one before it.
+            is_own = reports and own.query_id in (None, reports[-1].query_id)
+            told = _told(reports[-1].batch, reports[-1].duration_ms) if is_own else None
     return Look(
         **{name: getattr(found, name) for name in Look.__slots__ if name not in ("batch", "told")},
         batch=batch,

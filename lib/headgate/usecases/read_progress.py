@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from headgate.parse.spark import progress
 from headgate.parse.spark.event_log_version import queries
 from headgate.usecases.choose_query import SHORTEST, full_id, listing
 from headgate.usecases.context import Context
+from headgate.usecases.own_query import OwnQuery
 from headgate.usecases.query_rows import queries_of
 from headgate.usecases.read_version import gather
 
@@ -25,18 +26,19 @@ def read_progress(
     evidence: Sequence[str],
     *,
     context: Context | None = None,
-    query: str | None = None,
+    query: str | OwnQuery | None = None,
     most: int = MOST,
 ) -> tuple[BatchProgress, ...]:
-    """Return the newest `most` batches of one query, oldest first; none where nothing reports any.
+    """Return the newest `most` batches of one query, oldest first; none if nothing reports any.
 
-    Progress JSON, event logs and watches have them. EvidenceError where there are several queries
-    and `query` (a name or an id) is not given, or none has it; else raises as `read_version` does.
+    Progress JSON, event logs and watches have them. `query` is a name or an id; of several queries
+    with one name the newest is meant. EvidenceError if there are several queries and `query`
+    doesn't say which, or no query has it; else raises as `read_version` does.
     """
     chooser = _Chooser(query)
     found = gather(evidence, context=context, keep=chooser.keep)
     batches = [b for r in _reports(found) if (b := _read(r)) is not None]
-    ids = _meant(found, batches, full_id(found, query))
+    ids = _meant(found, batches, query)
     once = {(b.run_id, b.batch, b.at): b for b in batches if b.query_id in ids}
     return tuple(sorted(once.values(), key=lambda b: b.at)[-most:])
 
@@ -44,17 +46,28 @@ def read_progress(
 class _Chooser:
     """Says whose reports a log keeps: those asked for, else those of the first query."""
 
-    def __init__(self, query: str | None) -> None:
-        self._query = query
+    def __init__(self, query: str | OwnQuery | None) -> None:
+        self._wanted = _words(query)
+        self._only = query is None or (isinstance(query, OwnQuery) and query.name is None)
         self._first: str | None = None
 
     def keep(self, query_id: str, name: str | None) -> bool:
         """Whether the reports of this query are asked for."""
-        if self._query is not None:
-            begins = len(self._query) >= SHORTEST and query_id.startswith(self._query.lower())
-            return begins or self._query in (query_id, name)
+        if any(_is_word_of(word, query_id, name) for word in self._wanted):
+            return True
         self._first = self._first or query_id
-        return query_id == self._first
+        return self._only and query_id == self._first
+
+
+def _words(query: str | OwnQuery | None) -> tuple[str, ...]:
+    if isinstance(query, OwnQuery):
+        return query.words
+    return () if query is None else (query,)
+
+
+def _is_word_of(word: str, query_id: str, name: str | None) -> bool:
+    begins = len(word) >= SHORTEST and query_id.startswith(word.lower())
+    return begins or word in (query_id, name)
 
 
 def _reports(found: Gathered) -> Iterator[Any]:
@@ -81,22 +94,43 @@ def _read(report: Any) -> BatchProgress | None:
         return None
 
 
-def _meant(found: Gathered, batches: Sequence[BatchProgress], query: str | None) -> set[str]:
-    """Return the ids of the query that is meant."""
+def _meant(
+    found: Gathered, batches: Sequence[BatchProgress], query: str | OwnQuery | None
+) -> set[str]:
+    """Return the id of the query that is meant; none if the evidence holds no query."""
     known: dict[str, str | None] = {c.query_id: None for _, c in found.checkpoints if c.query_id}
     checkpoints = set(known)
     for batch in batches:
         known[batch.query_id] = batch.name or known.get(batch.query_id)
     known |= {q.id: q.name for q in queries(logs_of(found))}
-    if query is not None:
-        meant = {i for i, name in known.items() if query in (i, name)}
-        if known and not meant:
-            sentence = f"no query {query!r} in the evidence; it has"
-            raise QueryChoiceError(sentence, listing(queries_of(found)))
-        return meant
+    for word in _words(query):
+        full = full_id(found, word)
+        meant = {i for i, name in known.items() if full in (i, name)}
+        if meant:
+            return _newest(found, meant)
+    if isinstance(query, OwnQuery):
+        return _only(found, query, known)
+    if query is not None and known:
+        sentence = f"no query {query!r} in the evidence; it has"
+        raise QueryChoiceError(sentence, listing(queries_of(found)))
     if len(known) > 1 and len(checkpoints) == 1:
         return checkpoints
     if len(known) > 1:
         sentence = f"the evidence holds {len(known)} queries, say which with --query"
         raise QueryChoiceError(sentence, listing(queries_of(found)))
+    return set(known)
+
+
+def _newest(found: Gathered, meant: set[str]) -> set[str]:
+    """Return the query that was seen last: a reset gives a query another id under its old name."""
+    if len(meant) == 1:
+        return meant
+    seen = {row.id: row.last_seen or "" for row in queries_of(found)}
+    return {max(meant, key=lambda i: seen.get(i, ""))}
+
+
+def _only(found: Gathered, query: OwnQuery, known: Collection[str]) -> set[str]:
+    """Return the only query for a pipeline whose query nothing names."""
+    if len(known) > 1 or (known and query.name is not None):
+        raise QueryChoiceError(query.not_found(len(known)), listing(queries_of(found)))
     return set(known)

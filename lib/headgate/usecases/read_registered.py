@@ -9,9 +9,10 @@ from headgate.model.registry import Pipeline
 from headgate.model.version import Version
 from headgate.usecases.choose_query import chosen_version
 from headgate.usecases.context import Context
+from headgate.usecases.own_query import query_id_of
 from headgate.usecases.read_version import gather
 from headgate.usecases.read_watch import TOPIC, read_newest
-from headgate.usecases.watched_query import life_of, query_id_of
+from headgate.usecases.watched_query import life_of
 
 
 def read_registered(context: Context, pipeline: Pipeline) -> Version | None:

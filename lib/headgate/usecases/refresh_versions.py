@@ -11,6 +11,7 @@ from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.version_file import fingerprint
 from headgate.store import Store, open_store
+from headgate.store.rows import ACTIVE_RUNS
 from headgate.store.versions import Origin
 from headgate.usecases.context import Context
 from headgate.usecases.read_cluster import read_cluster
@@ -42,7 +43,7 @@ def refresh_versions(context: Context) -> list[Refreshed]:
     left alone, too.
     """
     with closing(open_store(context.store_url)) as store:
-        busy = {row.pipeline for row in store.runs.list() if row.state.is_active}
+        busy = {row.pipeline for row in store.runs.list(ACTIVE_RUNS)}
         free = [p for p in context.registry.pipelines if p.name not in busy]
         streams = [p for p in free if p.engine is Engine.KAFKA_STREAMS]
         found = [_refresh(context, store, p) for p in free if p not in streams]

@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headgate.errors import RefusedError, StalePlanError
+from headgate.errors import HeadgateError, RefusedError, StalePlanError
+from headgate.model.cluster import Topic
+from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.plan.build import APPROVED, approved_counts, build_plan, moved
 from headgate.plan.impact import measured
 from headgate.plan.plan import RESET, UNDO, Plan, load_plan
+from headgate.plan.scenario import LastPositions, no_positions
+from headgate.plan.target import TopicPart
 from headgate.plan.world import World
-from headgate.store.rows import RunFacts, RunState
+from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.usecases.run_records import step_records
 
 if TYPE_CHECKING:
+    from headgate.model.activity import Position
     from headgate.store import Store
     from headgate.store.glance import Glance
 
@@ -37,15 +42,66 @@ def fresh_plan(
     `but` is the run that the plan is for.
     """
     version, others = known_versions(store, world, scenario, pipeline)
-    plan = build_plan(scenario, pipeline, world, options, version=version, others=others)
+    unread: list[str] = []
+    if version is None and scenario != RESET:
+        version, unread = _described(world, pipeline)
+    known = _known(store, world.registered(pipeline))
+    plan = build_plan(
+        scenario, pipeline, world, options, version=version, others=others, known=known
+    )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}
     broken = {r.id: r for r in touching if _is_half_done(store, r)}
     return replace(
         plan,
-        refusals=(*plan.refusals, *(f"run {r.id} is {r.state} here" for r in active.values())),
-        risks=(*plan.risks, *(_half_done(r) for r in broken.values())),
+        refusals=(
+            *plan.refusals,
+            *(strange_checkpoint(world, pipeline, version) if plan.steps else ()),
+            *(f"run {r.id} is {r.state} here" for r in active.values()),
+        ),
+        risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
     )
+
+
+def strange_checkpoint(world: World, name: str, version: Version | None) -> tuple[str, ...]:
+    """Return why the registered checkpoint is another query's; empty if nothing says so."""
+    pipeline = world.registered(name)
+    if pipeline is None or not pipeline.checkpoint:
+        return ()
+    try:
+        found = world.checkpoint(pipeline.checkpoint)
+    except HeadgateError:
+        return ()
+    # Imported here: what has no checkpoint needs none of it.
+    from headgate.plan.checkpoint_owner import other_query
+
+    return other_query(pipeline, found, version, world.told_runs(name)) if found else ()
+
+
+def _described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
+    """Return what registered evidence says of a pipeline that nobody captured, or why nothing."""
+    try:
+        return world.described(pipeline), []
+    except HeadgateError as error:
+        said = str(error).rstrip(".")
+        return None, [
+            f"The registered evidence of {pipeline} can't be read, so the plan does without it:"
+            f" {said}. Correct `evidence` in headgate.toml"
+        ]
+
+
+def _known(store: Store | Glance, pipeline: Pipeline | None) -> LastPositions:
+    """Return what tells where a pipeline's group was; the store is read when it is asked."""
+    if pipeline is None or pipeline.group is None:
+        return no_positions
+
+    def known(topics: Mapping[str, Topic]) -> dict[TopicPart, Position]:
+        # Imported here: hardly a group is outside of its logs.
+        from headgate.usecases.last_positions import last_positions
+
+        return last_positions(store, pipeline, topics)
+
+    return known
 
 
 def known_versions(
@@ -119,9 +175,9 @@ def _undo_refusals(store: Store | Glance, row: RunFacts, but: str | None) -> lis
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
         return [f"the snapshots of run {row.id} were removed at {cleaned[-1]}, by their retention"]
-    undone = [r.id for r in store.runs.list() if r.undo_of == row.id and r.state is RunState.DONE]
+    undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
-        return [f"run {row.id} was undone already, by run {undone[0]}"]
+        return [f"run {row.id} was undone already, by run {undone[0].id}"]
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 
@@ -142,7 +198,7 @@ def overtaken(store: Store | Glance, row: RunFacts, *, but: str | None = None) -
 
 def undo_begun(store: Store | Glance, run: str) -> list[str]:
     """Return which undos of the run began to put things back, also ones that failed at it."""
-    return [r.id for r in store.runs.list() if r.undo_of == run and has_effect(store, r.id)]
+    return [r.id for r in store.runs.list(RunFilter(undo_of=run)) if has_effect(store, r.id)]
 
 
 def has_effect(store: Store | Glance, run: str) -> bool:

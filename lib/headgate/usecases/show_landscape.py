@@ -15,12 +15,14 @@ from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.spark.newest import with_report
 from headgate.parse.spark.session import read_reports
+from headgate.parse.spark.watch import Life
 from headgate.store import open_store
 from headgate.usecases.context import Context
 from headgate.usecases.read_activity import read_activity
 from headgate.usecases.read_streams import read_streams
 from headgate.usecases.read_version import read_version
 from headgate.usecases.read_watch import read_newest
+from headgate.usecases.watched_query import life_of
 
 READERS = 8
 
@@ -115,10 +117,20 @@ def _watched(context: Context, pipeline: Pipeline, version: Version) -> Version:
     if pipeline.watch is None:
         return version
     with suppress(HeadgateError):
-        runs = read_newest(pipeline.watch, context).log.runs
+        watched = read_newest(pipeline.watch, context)
+        if pipeline.checkpoint is None:
+            version = _of_newest_query(version, life_of(pipeline, watched, context))
+        runs = watched.log.runs
         for report in read_reports([r.newest for r in runs if r.newest is not None]):
             version = with_report(version, report)
     return version
+
+
+def _of_newest_query(version: Version, life: Life | None) -> Version:
+    """Return the version for the reports of the query's newest id: a reset changes it."""
+    if life is None or life.query_id == version.query_id:
+        return version
+    return replace(version, query_id=life.query_id, progress=None)
 
 
 def _with_offsets_of(version: Version, fresh: Version | None) -> Version:

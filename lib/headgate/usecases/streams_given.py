@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from headgate.errors import EvidenceError
 from headgate.gateway.topic_records import Record
+from headgate.parse.json_text import read_json
 
 _FIELDS = frozenset({"topic", "partition", "key", "value", "timestamp", "headers"})
 _EXPECTED = (
@@ -35,7 +35,7 @@ def given_records(file: Path) -> list[Record]:
 
 def _record(line: str, where: str) -> Record:
     try:
-        plain = json.loads(line)
+        plain = read_json(line)
     except ValueError:
         plain = None
     if not isinstance(plain, dict) or not plain.keys() <= _FIELDS or not _fits(plain):

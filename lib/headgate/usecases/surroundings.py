@@ -13,11 +13,11 @@ from headgate.compat.around import (
     with_seen,
 )
 from headgate.compat.labels import labels_of
-from headgate.compat.naming import FILE_FORMATS, normal_path
 from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes, same_place
 from headgate.compat.parsing import layout_of
 from headgate.compat.report import Finding, Report, Where
 from headgate.model.output import Parsed
+from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.schemas.reads import Certainty
 from headgate.usecases.context import Context
@@ -58,7 +58,7 @@ def _readers(context: Context, before: Version, after: Version) -> Iterator[Find
     where = Where(before.sink.node if before.sink else None, sink.node)
     if sink.format == "kafka" and sink.target:
         yield from _of_topic(context, sink.target, changes, where)
-    elif (sink.format or "").lower() in FILE_FORMATS:
+    elif sink.is_files:
         yield from _of_files(context, sink, changes, where)
 
 

@@ -5,47 +5,64 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 
-from headgate.compat.subscriptions import logged_offsets
+from headgate.compat.subscriptions import logged_offsets, subscribes
 from headgate.compat.world import STORED, is_its_cluster
 from headgate.errors import ConfigError, HeadgateError
 from headgate.gateway.kafka import Kafka
 from headgate.gateway.kafka_open import open_kafka
-from headgate.model.cluster import Cluster, Since
+from headgate.model.cluster import CLOCKS, Cluster, Since, Topic
 from headgate.model.version import Progress, Version
 from headgate.usecases.context import Context
 from headgate.usecases.read_version import read_version
 
-CLOCKS = timedelta(seconds=30)
-"""How far the clocks of producers, brokers and Spark may be apart."""
 _NUMBERED = re.compile(r"@\d{1,18}$")
 
 
 def look_at_kafka(context: Context | None, before: Version) -> Cluster:
     """Return the configured cluster, and what tells whether the old version's topics are the same.
 
-    Raises UnreachableError where Kafka does not answer, ConfigError where none is configured.
+    `before` was read already, so that no offset of it is newer than what is read here. Raises
+    UnreachableError where Kafka does not answer, ConfigError where none is configured.
     """
     if context is None or not context.registry.bootstrap_servers:
         raise ConfigError("No Kafka is configured: set bootstrap_servers under [kafka].")
     with open_kafka(context.registry) as kafka:
-        cluster = kafka.snapshot()
+        cluster = replace(kafka.snapshot(), after_evidence=True)
         return replace(cluster, since=_since(kafka, cluster, before))
 
 
-def with_records_since(context: Context, cluster: Cluster, before: Version) -> Cluster:
-    """Return a cluster that was seen a moment ago with what tells whether topics are the same.
+def look_again(context: Context, cluster: Cluster, before: Version, after: Version) -> Cluster:
+    """Return a cluster that was seen a moment ago with its topics as they are after the evidence.
 
-    Where Kafka does not answer now it stays as it is, and what depends on it is unknown.
+    Both versions were read already. Only the topics that they read are looked at, and which of
+    their records are younger than the newest batch. Raises UnreachableError where Kafka does not
+    answer: what was seen before the evidence decides nothing.
     """
-    if not (before.progress and before.progress.offsets_at and _logged(cluster, before)):
+    names = _topics_of(cluster, (before, after))
+    if not names:
         return cluster
-    try:
-        with open_kafka(context.registry) as kafka:
-            return replace(cluster, since=_since(kafka, cluster, before))
-    except HeadgateError:
-        return cluster
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    with open_kafka(context.registry) as kafka:
+        seen = {n: _sized(t, cluster) for n, t in kafka.topics(names).items()}
+        others = {n: t for n, t in cluster.topics.items() if n not in names}
+        fresh = replace(cluster, at=at, topics={**others, **seen}, after_evidence=True)
+        return replace(fresh, since=_since(kafka, fresh, before))
+
+
+def _topics_of(cluster: Cluster, versions: Sequence[Version]) -> set[str]:
+    """Return the topics of this cluster that the versions read, or have offsets of."""
+    read = [s for v in versions for s in v.sources or () if s.format == "kafka"]
+    ours = [s for s in read if is_its_cluster(s, cluster)]
+    named = {t for s in ours for t in (*s.topics, *logged_offsets(s))}
+    return named | {t for s in ours if s.pattern for t in cluster.topics if subscribes(s, t)}
+
+
+def _sized(topic: Topic, cluster: Cluster) -> Topic:
+    """Return the topic with the size on disk that was read last."""
+    known = cluster.topics.get(topic.name)
+    return replace(topic, bytes=known.bytes) if known else topic
 
 
 def _logged(cluster: Cluster, before: Version) -> list[tuple[str, int]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
+from functools import lru_cache
 
 from headgate.views.labels import shorten, text_width
 from headgate.views.layered.arrange import Flow
-from headgate.views.layout import Item, Layout, best_layout, lay_out
+from headgate.views.layout import READABLE, Item, Layout, best_layout, lay_out
 from headgate.views.scene import (
     Lens,
     Look,
@@ -43,6 +44,15 @@ def compose(sketch: Sketch, lens: Lens = EVERYTHING, like: Sketch | None = None)
     if like is not None:
         model = _place(_collapse(like, lens.collapsed), like, lens)
     return _scene(shown, seen, _place(shown, seen, lens, model))
+
+
+placed = lru_cache(maxsize=16)(compose)
+"""The same picture is laid out once, however often what stands beside it changes."""
+
+
+def is_readable(scene: Scene, view: tuple[float, float]) -> bool:
+    """Say whether all of a scene shows in `view` at a zoom at which its labels can be read."""
+    return min(view[0] / max(scene.width, 1.0), view[1] / max(scene.height, 1.0)) >= READABLE
 
 
 def _seen(sketch: Sketch, lens: Lens) -> Sketch:

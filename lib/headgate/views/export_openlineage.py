@@ -18,6 +18,7 @@ from headgate import __version__
 from headgate.errors import SetupError
 from headgate.landscape.joins import matcher, reads, writes
 from headgate.model.schema import Field, type_text
+from headgate.model.sinks import sink_format
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Version
 
@@ -49,10 +50,6 @@ class Sighting:
     description: str | None = None
     number: int | None = None
     observed: bool = False
-
-
-FILES = frozenset({"parquet", "orc", "json", "csv", "text", "avro", "delta", "file"})
-"""Formats of sinks whose target is a path."""
 
 
 def lineage(sightings: Iterable[Sighting], *, bootstrap: str | None = None) -> str:
@@ -187,7 +184,7 @@ def _place(node: Node) -> _Place | None:
     """Where a source or sink that is no topic lies; None for those that have no lasting place."""
     details = node.details
     path = details.get("path") or (
-        details.get("target") if details.get("format") in FILES else None
+        details.get("target") if sink_format(details.get("format")).has_path else None
     )
     if not isinstance(path, str) or not path:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +19,8 @@ from headgate.landscape.landscape import (
 from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused
 from headgate.landscape.paths import Path, Reach
 from headgate.views.labels import one_line
-from headgate.views.numbers import count, plural, size
+from headgate.views.lag_words import DEFINITION
+from headgate.views.numbers import count, plural, short_time, size
 
 LISTED = 40
 """Loose ends beyond this many are only counted."""
@@ -29,6 +30,11 @@ def landscape_text(landscape: Landscape) -> RenderableType:
     """Return the pipelines, the consumers with their lag, and the loose ends."""
     parts: list[RenderableType] = [
         _line(_summary(landscape)),
+        *(
+            [_line(f"Lag: {DEFINITION}, read {short_time(landscape.at)} UTC.", "dim")]
+            if landscape.at
+            else []
+        ),
         *_section("Pipelines", _pipelines(landscape.pipelines) if landscape.pipelines else None),
         *_section("Consumers", _consumers(consumers(landscape))),
         *_topics("Topics that nobody writes or reads", unused(landscape)),
@@ -63,7 +69,7 @@ def reach_text(reach: Reach, start: str) -> RenderableType:
         *((f"Tell {owner}", names) for owner, names in reach.owners),
         ("Nobody to tell", reach.unowned),
     ]
-    table = _table()
+    table = _Rows()
     for title, names in rows:
         if names:
             table.add_row(_line(title), _line(", ".join(map(one_line, names))))
@@ -91,19 +97,53 @@ def _section(title: str, body: RenderableType | None) -> Iterator[RenderableType
         yield body
 
 
-def _table(*heads: str) -> Table:
-    table = Table(box=None, show_header=bool(heads), header_style="dim", pad_edge=False,
-                  padding=(0, 2, 0, 0))  # fmt: skip
-    for head in heads:
-        table.add_column(head, overflow="fold", justify="right" if head in NUMBERS else "left")
-    return table
+class _Rows:
+    """A table without lines between its cells.
+
+    rich measures and wraps every cell, which takes a millisecond a row. Above `WRAPPED` rows the
+    columns are as wide as their longest cell, and a terminal wraps whole lines.
+    """
+
+    def __init__(self, *heads: str) -> None:
+        self.heads = heads
+        self.rows: list[tuple[Text, ...]] = []
+
+    def add_row(self, *cells: Text | str) -> None:
+        """Add one row, a cell for each head."""
+        self.rows.append(tuple(_line(c) if isinstance(c, str) else c for c in cells))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._lines() if len(self.rows) > WRAPPED else (self._table(),)
+
+    def _table(self) -> Table:
+        table = Table(box=None, show_header=bool(self.heads), header_style="dim", pad_edge=False,
+                      padding=(0, 2, 0, 0))  # fmt: skip
+        for head in self.heads:
+            table.add_column(head, overflow="fold", justify="right" if head in NUMBERS else "left")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def _lines(self) -> Iterator[Text]:
+        rows = [tuple(Text(head, style="dim") for head in self.heads), *self.rows]
+        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+        right = [head in NUMBERS for head in self.heads]
+        for row in rows:
+            line = Text(no_wrap=True)
+            for cell, width, is_number in zip(row, widths, right, strict=True):
+                space = " " * (width - cell.cell_len)
+                line.append(space if is_number else "").append_text(cell)
+                line.append(("" if is_number else space) + "  ")
+            line.rstrip()
+            yield line
 
 
+WRAPPED = 200
 NUMBERS = frozenset({"lag", "partitions", "records", "size", "lost"})
 
 
-def _pipelines(pipelines: Iterable[LandscapePipeline]) -> Table:
-    table = _table("name", "engine", "owner", "status", "lag", "reads", "writes", "")
+def _pipelines(pipelines: Iterable[LandscapePipeline]) -> _Rows:
+    table = _Rows("name", "engine", "owner", "status", "lag", "reads", "writes", "")
     for p in pipelines:
         table.add_row(
             _line(p.name, "bold"), _line(p.engine.value), _line(p.owner or "-"),
@@ -118,10 +158,10 @@ def _names(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown or "-"
 
 
-def _consumers(found: Sequence[Consumer]) -> Table | None:
+def _consumers(found: Sequence[Consumer]) -> _Rows | None:
     if not found:
         return None
-    table = _table("consumer", "kind", "topic", "partitions", "lag", "lost", "")
+    table = _Rows("consumer", "kind", "topic", "partitions", "lag", "lost", "")
     for c in found:
         lost = count(c.lost) if c.lost else ""
         table.add_row(
@@ -151,7 +191,7 @@ REMARKS = {
 
 
 def _topics(title: str, topics: Sequence[LandscapeTopic]) -> Iterator[RenderableType]:
-    table = _table("topic", "partitions", "records", "size", "")
+    table = _Rows("topic", "partitions", "records", "size", "")
     for t in topics[:LISTED]:
         parts = str(t.partitions) if t.partitions is not None else "-"
         about = f"perhaps of {', '.join(t.candidates)}" if t.candidates else ""
@@ -163,7 +203,7 @@ def _topics(title: str, topics: Sequence[LandscapeTopic]) -> Iterator[Renderable
 
 
 def _groups(title: str, groups: Sequence[LandscapeGroup]) -> Iterator[RenderableType]:
-    table = _table("group", "type", "state", "lag", "reads")
+    table = _Rows("group", "type", "state", "lag", "reads")
     for g in groups[:LISTED]:
         topics = tuple(dict.fromkeys(p.topic for p in g.positions))
         table.add_row(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from headgate.views.layered.arrange import Arrangement, Flow, arrange
 from headgate.views.layered.graph import Join, Point
+from headgate.views.layered.pack import pack
 from headgate.views.routing import Placed, Router
 
 MAX_ZOOM = 1.15
@@ -54,6 +55,8 @@ class Rect:
 class Spacing:
     """Distances in pixels: between layers and between siblings, inside boxes and outside.
 
+    Layers that lie below each other are nearer (`down`): nodes are wide and low, and a window has
+    less height than width.
     `left`, `top`, `right`, `bottom` are the boxes' padding; `top` includes the header.
     """
 
@@ -61,11 +64,21 @@ class Spacing:
     inner_sibling: float = 14.0
     outer_layer: float = 42.0
     outer_sibling: float = 24.0
+    inner_down: float = 16.0
+    outer_down: float = 28.0
     left: float = 12.0
     top: float = 38.0
     right: float = 12.0
     bottom: float = 12.0
     loose: float = 44.0
+
+    def inside(self, flow: Flow) -> float:
+        """Return the distance between layers in a box of that flow."""
+        return self.inner_down if flow is Flow.DOWN else self.inner_layer
+
+    def between(self, flow: Flow) -> float:
+        """Return the distance between layers of boxes and joints."""
+        return self.outer_down if flow is Flow.DOWN else self.outer_layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +201,7 @@ class _TwoLevels:
 
     def _row_gap(self) -> float:
         same = self.inner is self.outer
-        return self.spacing.inner_sibling if same else self.spacing.inner_layer
+        return self.spacing.inner_sibling if same else self.spacing.inside(self.inner)
 
     def _lean(self) -> dict[str, int]:
         """-1 for nodes that are fed from outside their box, 1 for those that feed the outside."""
@@ -220,11 +233,11 @@ class _TwoLevels:
         self, name: str, nodes: list[str], edges: list[tuple[str, str]], lean: Mapping[str, int]
     ) -> _Inside:
         number = {node: n for n, node in enumerate(nodes)}
-        arrangement = arrange(
+        arrangement = pack(
             [(self.items[n].width, self.items[n].height) for n in nodes],
             [Join(number[a], number[b]) for a, b in edges],
             flow=self.inner,
-            layer_gap=self.spacing.inner_layer,
+            layer_gap=self.spacing.inside(self.inner),
             gap=self.spacing.inner_sibling,
             lean=[lean[n] for n in nodes],
         )
@@ -249,7 +262,7 @@ class _TwoLevels:
             [Join(number[self.home[a]], number[self.home[b]], ports.get(a, 0.0), ports.get(b, 0.0))
              for a, b in between],
             flow=self.outer,
-            layer_gap=self.spacing.outer_layer,
+            layer_gap=self.spacing.between(self.outer),
             gap=self.spacing.outer_sibling,
         )  # fmt: skip
         self.bends.update(zip(between, outside.bends, strict=True))

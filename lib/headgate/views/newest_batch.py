@@ -77,7 +77,7 @@ def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[
     yield "Rows", None if source.input_rows is None else exact(source.input_rows)
     lags = lag_by_topic(BatchProgress(query_id="", run_id="", batch=0, at="", sources=(source,)))
     if lags:
-        yield "Not read yet", f"{exact(int(sum(lags.values())))} records"
+        yield "Left by this batch", f"{exact(int(sum(lags.values())))} records"
     behind = event_time_lag(last)
     if behind is not None:
         yield "Watermark", f"{duration(int(behind * 1000))} behind"

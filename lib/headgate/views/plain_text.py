@@ -46,12 +46,31 @@ class Branch:
         return branch
 
 
+# Marks, embeddings, overrides and isolates of the text's direction; joiners of letters are none.
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_STEERING = frozenset(("Cc", "Cs", "Zl", "Zp"))
+
+
+def is_steering(character: str) -> bool:
+    """Whether a character moves, colours or turns what a terminal shows, or ends a line."""
+    if " " <= character <= "~":
+        return False
+    return character in _DIRECTIONS or unicodedata.category(character) in _STEERING
+
+
 def harmless(text: str) -> str:
     """Return the text on one line, without what would steer a terminal."""
-    kept = (" " if c in "\n\t\r" else c for c in text)
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in kept
-    )
+    if text.isascii() and text.isprintable():
+        return text
+    kept = (" " if c in "\n\t\r\u2028\u2029" else c for c in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if is_steering(c) else c for c in kept)
+
+
+def harmless_json(text: str) -> str:
+    """Return the same JSON with what would steer a terminal written as escapes."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(f"\\u{ord(c):04x}" if c != "\n" and is_steering(c) else c for c in text)
 
 
 def tree_lines(root: Branch, styles: Styles) -> Iterator[str]:

@@ -11,6 +11,7 @@ from headgate.compat.agreement import Agreement, Judged
 from headgate.compat.report import Outcome, Report
 from headgate.compat.way_back import judge_way_back
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
+from headgate.views.plain_text import harmless
 from headgate.views.rehearsal_words import facts, headline, row_words
 from headgate.views.report_text import STYLES, report_text
 
@@ -38,7 +39,7 @@ def _way_back(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]
         judged = judge_way_back(report, engine.way_back)
         style = AGREEMENT[judged.agreement]
         yield Text.assemble(
-            ("way back, ", "dim"), (judged.agreement.value, style), f": {judged.why}"
+            ("way back, ", "dim"), (judged.agreement.value, style), f": {harmless(judged.why)}"
         )
 
 
@@ -47,13 +48,15 @@ def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:
     title.append(f"  (spark {engine.spark_version})", "dim")
     yield title
     for name, value in facts(engine):
-        yield Text.assemble((f"  {name:14}", "dim"), value)
+        yield Text.assemble((f"  {name:14}", "dim"), harmless(value))
     if engine.output is not None:
         yield from _rows("only old", engine.output.sample_before)
         yield from _rows("only new", engine.output.sample_after)
     elif engine.rows:
         yield from _rows("row", engine.rows)
-    yield Text.assemble((judged.agreement.value, AGREEMENT[judged.agreement]), f": {judged.why}")
+    yield Text.assemble(
+        (judged.agreement.value, AGREEMENT[judged.agreement]), f": {harmless(judged.why)}"
+    )
 
 
 def _rows(word: str, rows: tuple[dict[str, object], ...]) -> Iterator[RenderableType]:

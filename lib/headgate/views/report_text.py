@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headgate.compat.report import Finding, Outcome, Report
+from headgate.views.plain_text import harmless
 from headgate.views.report_upgrade import HEADLINES, upgrade_lines
 from headgate.views.report_words import GLYPHS, lines_of
 from headgate.views.verdict import verdict
@@ -28,23 +29,23 @@ def report_text(report: Report) -> RenderableType:
 
 def _parts(report: Report) -> Iterator[RenderableType]:
     said = verdict(report)
-    line = Text.assemble((said.word, STYLES[report.outcome]), f" {said.sentence}")
+    line = Text.assemble((said.word, STYLES[report.outcome]), f" {harmless(said.sentence)}")
     if report.judged_for:
         line.append(f"  ({report.judged_for})", "dim")
     yield line
     for finding in report.findings:
         yield Text()
         yield _head(finding)
-        yield Text("\n".join(f"    {line}" for line in lines_of(finding, report.labels)))
+        yield Text("\n".join(f"    {harmless(line)}" for line in lines_of(finding, report.labels)))
     if report.upgrade:
         yield Text(f"\n{HEADLINES[report.upgrade.way]}", "bold")
-        yield Text("\n".join(f"  {line}" for line in upgrade_lines(report.upgrade)))
+        yield Text("\n".join(f"  {harmless(line)}" for line in upgrade_lines(report.upgrade)))
     if report.changes:
         yield Text("\nChanges", "bold")
         for change in report.changes:
-            yield Text(f"  {change.kind.value:8} {change.what}")
+            yield Text(f"  {change.kind.value:8} {harmless(change.what)}")
     for warning in report.warnings:
-        yield Text(f"\nNote: {warning}", "dim")
+        yield Text(f"\nNote: {harmless(warning)}", "dim")
 
 
 def _head(finding: Finding) -> Text:

@@ -43,7 +43,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.REPARTITION: "Repartition",
     Look.STORE: "State store",
     Look.SINK: "Sink",
-    Look.GROUP: "Closed sub-topology",
+    Look.GROUP: "Closed group",
     Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
     Look.UNREAD: "Operator not read",
@@ -240,3 +240,17 @@ class Scene:
     def node(self, node_id: str) -> SceneNode | None:
         """Return the node of that id, or None."""
         return next((n for n in self.nodes if n.id == node_id), None)
+
+
+def first_to_see(scene: Scene, sketch: Sketch) -> str | None:
+    """Return the drawn node to begin with if not all of them fit the window.
+
+    In a comparison, on whichever side of it, it is the node with the worst status, otherwise the
+    first state store: what decides about a restart. A closed box stands for its nodes.
+    """
+    drawn = {n.id for n in scene.nodes}
+    shown = [(n, i) for n in sketch.nodes for i in (n.id, n.box) if i in drawn]
+    status = worst(n.status for n, _ in shown)
+    if sketch.is_diff and status is not Status.SAME:
+        return next(i for n, i in shown if n.status is status)
+    return next((i for n, i in shown if n.look is Look.STORE), None)

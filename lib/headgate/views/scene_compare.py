@@ -16,6 +16,7 @@ from headgate.views.scene import (
     Look,
     Mark,
     Scene,
+    SceneNode,
     Sketch,
     SketchBox,
     SketchEdge,
@@ -195,7 +196,7 @@ def _matching_numbers(
 
 def _number(box: str) -> tuple[int, str]:
     number = box.rsplit("/", 1)[1]
-    return (int(number), "") if number.isdigit() else (1 << 30, number)
+    return (int(number), "") if number.isdecimal() else (1 << 30, number)
 
 
 def one_side(scene: Scene, sketch: Sketch, side: Side, old: Topology) -> Scene:
@@ -212,7 +213,7 @@ def one_side(scene: Scene, sketch: Sketch, side: Side, old: Topology) -> Scene:
         replace(
             n, status=Status.SAME, marks=(),
             label=labels.get(n.id, n.label) if side is Side.BEFORE else n.label,
-            text=_fitting(labels.get(n.id, n.label), n.width) if side is Side.BEFORE else n.text,
+            text=_text(n, labels.get(n.id, n.label) if side is Side.BEFORE else n.label),
         )
         for n in scene.nodes
         if n.id in there
@@ -231,5 +232,8 @@ def _is_on(node: SketchNode, side: Side) -> bool:
     return (node.before if side is Side.BEFORE else node.after) is not None
 
 
-def _fitting(label: str, width: float) -> str:
-    return shorten(label, max(5, int((width - 48) / CHARACTER)))
+def _text(node: SceneNode, label: str) -> str:
+    """Return another label as it fits into the node that was measured for its own."""
+    if label == node.label:
+        return node.text
+    return shorten(label, max(5, int((node.width - 48) / CHARACTER)))

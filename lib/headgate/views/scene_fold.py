@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
 from headgate.model.topology import Node, Topology
 from headgate.views.scene import Sketch, SketchEdge
 
-_NOT_NULL = re.compile(r"^isnotnull\([^()]*(?:\([^()]*\)[^()]*)*\)$")
+_CHECK = "isnotnull("
 
 
 def null_checks(topology: Topology) -> frozenset[str]:
@@ -23,7 +22,19 @@ def _is_null_check(node: Node) -> bool:
     conditions = node.details.get("conditions")
     if not isinstance(conditions, list | tuple) or not conditions:
         return bool(node.details.get("inferred"))
-    return all(_NOT_NULL.match(str(c)) for c in conditions)
+    return all(_drops_nulls(str(c)) for c in conditions)
+
+
+def _drops_nulls(condition: str) -> bool:
+    """Say whether a condition is one call of `isnotnull`, however deep its argument is."""
+    if not condition.startswith(_CHECK):
+        return False
+    depth = 0
+    for at, character in enumerate(condition):
+        depth += (character == "(") - (character == ")")
+        if character == ")" and not depth:
+            return at == len(condition) - 1
+    return False
 
 
 def folded(sketch: Sketch, away: Collection[str]) -> Sketch:

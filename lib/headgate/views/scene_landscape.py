@@ -15,11 +15,10 @@ from headgate.model.version import Engine
 from headgate.views.looks import look_of
 from headgate.views.numbers import count
 from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
+from headgate.views.scene_many import MANY as MANY_DRAWN
 
 MANY = 40
 """From this many nodes on, the landscape opens with one node a pipeline."""
-TOO_MANY = 1500
-"""From this many nodes on, internals are drawn only of pipelines that were opened."""
 PIPELINE = "pipeline:"
 
 
@@ -36,8 +35,12 @@ def usual_level(landscape: Landscape) -> Level:
 
 
 def closes_itself(landscape: Landscape, level: Level) -> bool:
-    """Whether the landscape has more internals than anybody could tell apart."""
-    return level is Level.INTERNALS and len(landscape.nodes) > TOO_MANY
+    """Whether there are too many sub-topologies even if all of them are closed.
+
+    Internals are drawn only of pipelines that were opened then.
+    """
+    drawn = {(n.pipeline, n.subtopology) if n.pipeline else n.id for n in landscape.nodes}
+    return level is Level.INTERNALS and len(drawn) > MANY_DRAWN
 
 
 def sketch_landscape(

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from headgate.schemas.model import Effect, SchemaField, SchemaFinding, SchemaReport
 from headgate.schemas.reads import TopicUse
+from headgate.views.plain_text import harmless
 
 STYLES = {
     Effect.INCOMPATIBLE: "bold red",
@@ -56,9 +57,9 @@ def _report(report: SchemaReport) -> Iterator[RenderableType]:
         yield Text("\nFields", "bold")
         for c in report.changes:
             between = " -> ".join(w for w in (c.before, c.after) if w)
-            yield Text(f"  {c.kind.value:8} {c.path}: {between}")
+            yield Text(f"  {c.kind.value:8} {harmless(f'{c.path}: {between}')}")
     for warning in report.warnings:
-        yield Text(f"\nNote: {warning}", "dim")
+        yield Text(f"\nNote: {harmless(warning)}", "dim")
 
 
 def _finding(finding: SchemaFinding) -> Iterator[Text]:
@@ -72,7 +73,7 @@ def _finding(finding: SchemaFinding) -> Iterator[Text]:
         head.append(f" · {finding.pipeline}")
     head.append(f" · {finding.rule}", "dim")
     yield head
-    yield Text("\n".join(f"    {line}" for line in lines_of(finding)))
+    yield Text("\n".join(f"    {harmless(line)}" for line in lines_of(finding)))
 
 
 def lines_of(finding: SchemaFinding) -> list[str]:

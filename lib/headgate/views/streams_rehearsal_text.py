@@ -11,6 +11,7 @@ from headgate.compat.agreement import Judged
 from headgate.compat.report import Report
 from headgate.model.rehearsal import EngineOutcome
 from headgate.model.streams_rehearsal import StoreFate, StreamsVerdict
+from headgate.views.plain_text import harmless
 from headgate.views.rehearsal_text import AGREEMENT, ENGINE
 from headgate.views.rehearsal_words import row_words
 from headgate.views.report_text import report_text
@@ -33,13 +34,17 @@ def _parts(engine: StreamsVerdict, judged: Judged) -> Iterator[RenderableType]:
     lost = {s.store for s in engine.stores if s.fate is StoreFate.LOST}
     for name, value in facts(engine):
         is_loss = name == "Store" and value.partition(":")[0] in lost
-        yield Text.assemble((f"  {name:14}", "dim"), (value, "bold red" if is_loss else ""))
+        yield Text.assemble(
+            (f"  {name:14}", "dim"), (harmless(value), "bold red" if is_loss else "")
+        )
     if engine.output is not None:
         yield from _rows("only old", [row_words(r) for r in engine.output.sample_before])
         yield from _rows("only new", [row_words(r) for r in engine.output.sample_after])
     elif engine.outcome is EngineOutcome.RESUMES:
         yield from _rows("record", engine.rows)
-    yield Text.assemble((judged.agreement.value, AGREEMENT[judged.agreement]), f": {judged.why}")
+    yield Text.assemble(
+        (judged.agreement.value, AGREEMENT[judged.agreement]), f": {harmless(judged.why)}"
+    )
 
 
 def _rows(word: str, rows: list[str] | tuple[str, ...]) -> Iterator[RenderableType]:

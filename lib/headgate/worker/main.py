@@ -16,7 +16,7 @@ from typing import Any
 from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.plan.words import size
 from headgate.store import Store, open_store
-from headgate.store.runs import RunState
+from headgate.store.rows import RunFilter, RunState
 from headgate.store.slots import Slot
 from headgate.usecases.clean_runs import clean_between_runs
 from headgate.usecases.context import Context, open_context
@@ -125,7 +125,8 @@ class Worker:
         from headgate.worker import engine
 
         self._engine = engine
-        engine.launch(self._store.database.url, self._slot.name, self._runner)
+        with self._store.database.guarded():
+            engine.launch(self._store.database.url, self._slot.name, self._runner)
         LOG.info("%s serves %s", self._slot.name, self._store.database.url)
         _look_for_cycles_seldom()
         self._take_up()
@@ -261,7 +262,7 @@ class Worker:
 
         Who enqueues looks at the slot afterwards: either they see it free, or we see their run.
         """
-        queued = any(r.state is RunState.QUEUED for r in self._store.runs.list())
+        queued = self._store.runs.count(RunFilter(states=(RunState.QUEUED,)))
         if queued and not self._ending.is_set():
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 

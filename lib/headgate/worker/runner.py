@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.world import LiveEffects
+from headgate.parse.spark.secrets import mask_text
 from headgate.plan.execute import Executor, Record
 from headgate.plan.fences import fence_left, may_lift
 from headgate.plan.plan import Plan, load_plan
@@ -168,7 +169,7 @@ class Runner:
         if state is RunState.DONE and row.undo_of is not None:
             plan = load_plan(row.plan, source=f"run {run}")
             RunJournal(self._store, run, plan, undo_of=row.undo_of).close_undone()
-        self._store.runs.finish(run, state, error=error)
+        self._store.runs.finish(run, state, error=mask_text(error) if error else None)
 
     def _executor(self, row: RunRow, plan: Plan, effects: LiveEffects) -> Executor:
         return Executor(effects, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))

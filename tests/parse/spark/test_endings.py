@@ -47,6 +47,7 @@ def warnings(text):
         SCAN[: SCAN.index("struct<a")],
         SCAN[: SCAN.index("truct<k")],
         "FileScan js",
+        "FileScan json [k#1]",
         "Relation [k#1] j",
         "Relation [k#1] pa",
     ],
@@ -56,9 +57,7 @@ def test_a_last_row_that_spark_never_ends_with_is_cut(last):
     assert any("ends in the middle of line 3" in w for w in said), said
 
 
-@pytest.mark.parametrize(
-    "last", [SCAN, "FileScan json [k#1]", "Relation [k#1] json", "LocalTableScan <empty>, [k#1]"]
-)
+@pytest.mark.parametrize("last", [SCAN, "Relation [k#1] json", "LocalTableScan <empty>, [k#1]"])
 def test_a_leaf_is_whole(last):
     assert warnings(f"== Physical Plan ==\nProject [k#1]\n+- {last}") == []
 

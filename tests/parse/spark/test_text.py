@@ -45,15 +45,18 @@ def test_what_surrounds_a_plan_changes_nothing(disturb):
     assert disturbed.stateful == plain.stateful
 
 
+SCAN = "FileScan json [a#1] Location: InMemoryFileIndex[file:/in], ReadSchema: struct<a:int>"
+
+
 def test_a_cut_plan_says_so():
-    text = "== Physical Plan ==\nProject [a#1, ... 23 more fields]\n+- FileScan json [a#1]\n"
+    text = f"== Physical Plan ==\nProject [a#1, ... 23 more fields]\n+- {SCAN}\n"
     (warning,) = version_of(text).warnings
     assert "23 fields are missing" in warning
     assert "maxToStringFields" in warning
 
 
 def test_an_operator_of_no_known_name_is_a_node_and_a_warning():
-    text = "== Physical Plan ==\nPhotonMagic [k#1]\n+- FileScan json [k#1]\n"
+    text = f"== Physical Plan ==\nPhotonMagic [k#1]\n+- {SCAN}\n"
     version = version_of(text)
     assert [n.operator for n in version.topology.nodes] == ["json", "unknown", "sink"]
     assert "PhotonMagic" in version.warnings[0]

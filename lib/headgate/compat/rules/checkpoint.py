@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import is_file, loses_data_silently, normal_path
+from headgate.compat.naming import is_file, loses_data_silently
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import had_data
+from headgate.model.sinks import normal_path
 from headgate.model.version import Fault, FaultKind, Sink
 
 _RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
@@ -55,7 +56,8 @@ def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
         yield _refused(
             fault,
             "CONCURRENT_STREAM_LOG_UPDATE",
-            "Delete the commits from the newest batch in `offsets` on, too.",
+            "Restore the missing offsets. If there is no copy and the query is stopped, delete "
+            "the commits from the newest batch in `offsets` on: that batch is reprocessed.",
         )
 
 
@@ -80,7 +82,10 @@ def offsets_missing(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-_EMPTY = "For a replay delete `offsets`, `commits`, `state` and `sources` together."
+_EMPTY = (
+    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get it again: "
+    "move `offsets`, `commits`, `state` and `sources` to a backup together."
+)
 
 
 @rule("CKP005")
@@ -175,8 +180,8 @@ def log_unreadable(c: Comparison) -> Iterator[Verdict]:
     One that breaks off in the middle of its JSON fails in the JSON reader.
     """
     for fault in _of(c, FaultKind.UNREADABLE)[:1]:
-        yield _refused(fault, "IllegalStateException", "Delete the broken file, if no batch was "
-                       "done after it. " + _RESTORE)  # fmt: skip
+        yield _refused(fault, "IllegalStateException", _RESTORE + " If there is no copy and no "
+                       "batch completed after it, move the broken file to a backup.")  # fmt: skip
 
 
 @rule("CKP010")

@@ -58,7 +58,7 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
     wanted = effective(c.after, PARTITIONS)
     pinned = c.before.pinned.get(PARTITIONS)
     stored = stored_partitions(c.before)
-    if wanted is None or not wanted.isdigit() or not c.is_stateful:
+    if wanted is None or not wanted.isdecimal() or not c.is_stateful:
         return
     if not set_by_somebody(c, PARTITIONS):
         return
@@ -254,7 +254,11 @@ def _not_recorded(stored: int, wanted: int) -> Verdict:
         error_class="CANNOT_LOAD_STATE_STORE" if more else None,
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
         remedy=f"Set {PARTITIONS} to {stored}."
-        + (" After a try, delete the uncommitted offsets/N." if more else ""),
+        + (
+            " If the new version was tried, delete offsets/N, but only if commits/N is missing."
+            if more
+            else ""
+        ),
     )
 
 

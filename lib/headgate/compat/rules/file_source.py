@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from headgate.compat.match import SourcePair
-from headgate.compat.naming import covers, is_file, location, normal_path, option
+from headgate.compat.naming import covers, is_file, location, option
 from headgate.compat.report import Outcome, Rollback, StateEffect
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.source_pairs import had_data, judged_pairs
+from headgate.model.sinks import normal_path
 
 _REMEDY = "Start from an empty checkpoint, or keep path and order."
 

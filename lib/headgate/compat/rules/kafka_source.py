@@ -24,8 +24,8 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "Delete the uncommitted offsets/N (the one without commits/N) before the old version starts "
-    "again."
+    "If the new version was tried and is stopped, delete offsets/N before the old version starts. "
+    "Only if commits/N is missing: then the batch is uncommitted."
 )
 
 
@@ -49,7 +49,8 @@ def topic_gone(c: Comparison) -> Iterator[Verdict]:
                 error_class="KAFKA_DATA_LOSS",
                 rollback=Rollback.REPAIRABLE,
                 remedy=_POISONED + " Start the new version on an empty checkpoint with starting "
-                "offsets, or set failOnDataLoss=false for one start.",
+                "offsets. If the unread records of the topic may be lost, set failOnDataLoss=false "
+                "for one start instead.",
                 scenario="from-point",
             )
 
@@ -99,8 +100,8 @@ def topic_added(c: Comparison) -> Iterator[Verdict]:
                 after=_topics(pair.after),
                 because=f"{', '.join(new)} is new.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
-                remedy="To go back, restore the checkpoint from before, or start the old version "
-                "once with failOnDataLoss=false.",
+                remedy="To roll back, restore the checkpoint from before. If the new topic's "
+                "records may be skipped, start the old version once with failOnDataLoss=false.",
             )
 
 
@@ -183,7 +184,7 @@ def _assigned(source: Source) -> dict[str, set[int]] | None:
     try:
         found = json.loads(text) if text else None
         return {t: {int(p) for p in parts} for t, parts in found.items()} if found else None
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 

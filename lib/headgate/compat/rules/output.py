@@ -61,7 +61,7 @@ def record_key(c: Comparison) -> Iterator[Verdict]:
     Records that were written before the switch keep their old key and stay where they are.
     """
     sink = c.after.sink
-    if sink is None or (sink.format or "").lower() != "kafka":
+    if sink is None or sink.format != "kafka":
         return
     for change in output_changes(c.before, c.after):
         if change.column == "" and change.path in RECORD:

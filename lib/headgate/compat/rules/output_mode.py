@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import FILE_FORMATS
 from headgate.compat.report import Outcome, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.timing import AGGREGATES, keyed_by_time, output_mode
@@ -42,7 +41,7 @@ def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[Verdict]:
     """A file sink appends and does nothing else; Spark's analysis refuses other modes."""
     sink, mode = c.after.sink, output_mode(c.after)
-    if sink is None or mode in (None, "append") or (sink.format or "").lower() not in FILE_FORMATS:
+    if sink is None or mode in (None, "append") or not sink.is_files:
         return
     yield Verdict(
         outcome=Outcome.REFUSES,

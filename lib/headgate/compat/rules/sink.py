@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import FILE_FORMATS, normal_path
 from headgate.compat.report import Outcome, Rollback, StateEffect, Where
 from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.compat.timing import output_mode
+from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.version import Sink
 
 
@@ -67,7 +67,7 @@ def file_sink_partitions(c: Comparison) -> Iterator[Verdict]:
 def memory_sink(c: Comparison) -> Iterator[Verdict]:
     """A memory sink forgets its rows, so only complete mode can recover from a checkpoint."""
     sink, mode = c.after.sink, output_mode(c.after)
-    if sink is None or (sink.format or "").lower() != "memory" or mode in (None, "complete"):
+    if sink is None or sink.format != "memory" or mode in (None, "complete"):
         return
     yield Verdict(
         outcome=Outcome.REFUSES,
@@ -86,7 +86,7 @@ def other_sink(c: Comparison) -> Iterator[Verdict]:
     Keys that get no new data never reach it.
     """
     both = _both(c)
-    if both is None or _is_file(both[1]) or (both[1].format or "").lower() == "memory":
+    if both is None or _is_file(both[1]) or both[1].format == "memory":
         return
     old, new = both
     if _differ(old, new):
@@ -127,7 +127,7 @@ def file_format(c: Comparison) -> Iterator[Verdict]:
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return
     old, new = both
-    formats = {(old.format or "").lower(), (new.format or "").lower()}
+    formats = {old.format, new.format}
     if len(formats) > 1 and _path(old) == _path(new):
         # A plan says `file` of every format.
         known = "file" not in formats
@@ -152,29 +152,30 @@ def _both(c: Comparison) -> tuple[Sink, Sink] | None:
 
 
 def _is_file(sink: Sink) -> bool:
-    return (sink.format or "").lower() in FILE_FORMATS
+    return sink.is_files
 
 
 def _path(sink: Sink) -> str | None:
-    path = sink.target or sink.options.get("path")
-    return normal_path(path) if path else None
+    return normal_path(sink.place) if sink.place else None
 
 
 def _may_be_one(old: Sink, new: Sink) -> bool:
-    """Say whether one side names a table, or a relative path, and the other a directory so called.
-
-    A table's files lie in a directory that ends with its name; a plan or a progress tells only it.
-    """
-    paths = sorted((p for p in (_path(old), _path(new)) if p), key=lambda p: p.startswith("/"))
-    if len(paths) < 2 or paths[0].startswith("/") or not paths[1].startswith("/"):
-        return False
-    return paths[1].endswith("/" + paths[0].rpartition(".")[2])
+    """Say whether one side has a table's name, or a relative path, and the other its directory."""
+    return bool(old.place and new.place and may_be_one_place(old.place, new.place))
 
 
 def _differ(old: Sink, new: Sink) -> bool:
-    if (old.format or "").lower() != (new.format or "").lower():
+    if old.format != new.format:
         return True
-    return bool(old.target and new.target and old.target != new.target)
+    if not (old.target and new.target) or old.target == new.target:
+        return False
+    return old.format == "kafka" or not (_may_be_one(old, new) or _table(old) == _table(new))
+
+
+def _table(sink: Sink) -> str:
+    """Return a table's own name, whose catalog may be untold; a path stays whole."""
+    target = sink.target or ""
+    return target if "/" in target else target.replace("`", "").rpartition(".")[2].lower()
 
 
 def _describe(sink: Sink) -> str:

@@ -34,8 +34,8 @@ def kind_of_variable(c: Comparison) -> Iterator[Verdict]:
                     because=f"The state variable `{name}` was a {old[name].kind} and is a "
                     f"{new[name].kind} now.",
                     error_class="STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",
-                    remedy="Give the new variable another name, and delete the old one with "
-                    "`handle.deleteIfExists`. Its history is lost with it.",
+                    remedy="Give the new variable another name. If the old one's history is not "
+                    "needed, delete it with `handle.deleteIfExists`.",
                     scenario="from-scratch",
                 )
 
@@ -78,7 +78,9 @@ def variable_added_or_removed(c: Comparison) -> Iterator[Verdict]:
             before=sorted(old),
             after=sorted(new),
             because=f"{_listed(gone)} went." if gone else f"{_listed(made)} came.",
-            remedy="`handle.deleteIfExists` in `init` frees its room." if gone else "",
+            remedy="If its history is not needed, `handle.deleteIfExists` frees its disk space."
+            if gone
+            else "",
         )
 
 

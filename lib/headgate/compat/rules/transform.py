@@ -12,7 +12,6 @@ from headgate.compat.timing import output_mode
 from headgate.compat.upstream import changed_transforms
 
 _REAL_TIME_CHECK = "spark.sql.streaming.realTimeMode.allowlistCheck"
-_REAL_TIME_SINKS = frozenset({"kafka", "foreach", "memory", "console"})
 _OWN_RULE = {
     "path",
     "subscribe",
@@ -111,8 +110,7 @@ def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
     What it names by a number has no better name in 4.2: `DataStreamWriter` and
     `UnsupportedOperationChecker.checkForContinuous`.
     """
-    sink = (c.after.sink.format or "").lower() if c.after.sink else ""
-    if sink == "foreachbatch":
+    if c.after.sink and c.after.sink.format == "foreachBatch":
         return "foreachBatch does not run continuously.", "_LEGACY_ERROR_TEMP_1195"
     if c.after.stateful:
         return "Continuous processing has no stateful operators.", "_LEGACY_ERROR_TEMP_3102"
@@ -160,13 +158,13 @@ def real_time_trigger(c: Comparison) -> Iterator[Verdict]:
 
 def _not_in_real_time(c: Comparison) -> str | None:
     """Return why Spark refuses the query at its start, None where nothing says so."""
-    mode, sink = output_mode(c.after), (c.after.sink.format if c.after.sink else None)
+    mode, sink = output_mode(c.after), c.after.sink
     if mode not in (None, "update"):
         return f"Real-time mode asks for output mode update, and it is {mode}."
     if (c.after.settings.get(_REAL_TIME_CHECK) or "").lower() == "false":
         return None
-    if sink and sink.lower() not in _REAL_TIME_SINKS:
-        return f"The sink {sink} is not on real-time mode's list."
+    if sink and sink.format and not sink.traits.in_real_time:
+        return f"The sink {sink.format} is not on real-time mode's list."
     if c.after.stateful and not c.spark.at_least(4, 3):
         return "The query keeps state, and real-time mode has no such operators."
     return None

@@ -53,7 +53,12 @@ def _came_back(
         + (" with another schema." if error else "."),
         error_class=error,
         remedy="Give the variable a name that was never used."
-        + ("" if error else " Or purge it with `handle.deleteIfExists` before it comes back."),
+        + (
+            ""
+            if error
+            else " Or, if its old values are no longer "
+            "needed, delete it with `handle.deleteIfExists` before it comes back."
+        ),
         scenario="from-scratch" if error else None,
     )
 
@@ -153,7 +158,7 @@ def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> Verdict
 
 def _limit(c: Comparison, key: str) -> int:
     told = effective(c.after, key) or ""
-    return int(told) if told.isdigit() else _LIMITS[key]
+    return int(told) if told.isdecimal() else _LIMITS[key]
 
 
 @rule("TWS009", "IncrementalExecution of Spark 4.2.0, and restarts on it")

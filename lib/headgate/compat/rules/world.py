@@ -14,8 +14,8 @@ from headgate.compat.world import MOST, Logged, asked, exact, listed, logged_now
 from headgate.model.cluster import Cluster
 
 _ONCE = (
-    "Start once with failOnDataLoss=false to go on without them, or start an empty checkpoint with "
-    "starting offsets."
+    "Restore the records from another copy. Only if they are lost for good and may be skipped: "
+    "start once with failOnDataLoss=false, or start an empty checkpoint with starting offsets."
 )
 
 
@@ -124,7 +124,7 @@ def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]
         because=because,
         error_class=None if silent else "KAFKA_DATA_LOSS",
         rollback=Rollback.SAFE if silent else Rollback.REPAIRABLE,
-        remedy="Replay what is lost from another copy." if silent else _ONCE,
+        remedy="Restore the lost records from another copy and replay them." if silent else _ONCE,
         scenario="from-point",
     )
 
@@ -142,7 +142,8 @@ def _recreated(
             before=told[0],
             after=told[1],
             because=f"{topic} was deleted and made again.",
-            remedy="Start from an empty checkpoint, or with the new topic under another name.",
+            remedy="If the old topic's records are not needed, start from an empty checkpoint. "
+            "Else restore them first, or give the new topic another name.",
             scenario="from-scratch",
         )
     elif found in (Recreated.LIKELY, Recreated.SINCE_STORED):

@@ -66,7 +66,7 @@ def sink_topic_missing(c: Comparison) -> Iterator[Verdict]:
     A topic that is created like that has the broker's default number of partitions.
     """
     sink, cluster = c.after.sink, c.cluster
-    if sink is None or cluster is None or (sink.format or "").lower() != "kafka":
+    if sink is None or cluster is None or sink.format != "kafka":
         return
     topic = next((v for k, v in sink.options.items() if k.lower() == "topic"), None)
     servers = next((v for k, v in sink.options.items() if k.endswith("bootstrap.servers")), "")

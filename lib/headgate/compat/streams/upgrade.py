@@ -18,13 +18,14 @@ _BY_RULE: dict[str, tuple[str, ...]] = {
         _STOP,
         "Either start the new version once with group.protocol=classic, stop it again and set "
         "group.protocol=streams;",
-        "or note the group's committed offsets, delete the group and write the offsets back.",
+        "or, if the group is empty, save its committed offsets, delete the group and restore them.",
         _START,
     ),
     "KST074": (
         _STOP,
         _WAIT,
-        "Delete the state directories of all instances; the stores are restored from changelogs.",
+        "If all changelogs are complete, delete the state directories of all instances; the stores "
+        "are restored from them.",
         _START,
     ),
 }
@@ -35,8 +36,9 @@ _RESET = (
     "Keep the old names and numbers, as the findings say, where that is possible: then no reset is "
     "needed.",
     "Else stop all instances and keep what the outputs hold now.",
-    "Reset the application (input offsets to the start, internal topics deleted, local state "
-    "deleted), or start under a new application id with new outputs.",
+    "If the inputs still hold all history, reset the application (input offsets to the start, "
+    "internal topics and local state deleted). Else start under a new application id with new "
+    "outputs.",
     _START,
     "Let it process the inputs from the start; switch the outputs' readers once it caught up.",
 )

@@ -119,7 +119,7 @@ def _sources(
         start, is_known = _start(number, position, name, before)
         yield SourceOffsets(
             position=position,
-            name=None if name is None or name.isdigit() else name,
+            name=None if name is None or name.isdecimal() else name,
             start=start,
             end=end,
             is_known=is_known,

@@ -143,7 +143,7 @@ def _sources(
         out.append(
             LoggedSource(
                 position=position,
-                name=None if name is None or name.isdigit() else name,
+                name=None if name is None or name.isdecimal() else name,
                 offsets=offsets,
                 start=entry.start if entry else None,
                 planned=planned[position][1] if planned else offsets,

@@ -3,51 +3,88 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from headgate.parse.spark.details import Block
 from headgate.parse.spark.plan import PlanNode
 from headgate.parse.spark.words import first_bracket, opened
 
 _HAS_INPUT = re.compile(
-    r"^(?:Project|Filter|TypedFilter|Sort|Expand|Generate|Window|SubqueryAlias|EventTimeWatermark"
-    r"|UpdateEventTimeWatermarkColumn|RepartitionByExpression|Repartition|Deduplicate\w*|Distinct"
-    r"|\w*Limit|\w*Aggregate|\w*Exchange|\w*Join|\w*EvalPython|MapPartitions\w*|MapElements"
-    r"|AppendColumns|SerializeFromObject|DeserializeToObject|StateStore\w+|Streaming\w+Exec"
-    r"|StreamingDeduplicate\w*|StreamingSymmetricHashJoin|\w*GroupsWithState\w*"
-    r"|TransformWithState\w*|WriteTo\w+)$"
+    r"^(?:Project|Filter|TypedFilter|Sort|Expand|Generate|\w*Window|SubqueryAlias"
+    r"|EventTimeWatermark|UpdateEventTime\w*Column|RepartitionByExpression|Repartition|Rebalance\w*"
+    r"|Coalesce|Deduplicate\w*|Distinct|\w*Limit|\w*Aggregate|\w*Exchange|\w*Join|\w*EvalPython\w*"
+    r"|Map\w+|AppendColumns|SerializeFromObject|DeserializeToObject|\w*StateStore\w+"
+    r"|Streaming\w+Exec|StreamingDeduplicate\w*|\w*GroupsWithState\w*|FlatMap\w+|MergingSessions"
+    r"|TransformWithState\w*|Write\w+|Union|AdaptiveSparkPlan|AQEShuffleRead|\w+QueryStage"
+    r"|ColumnarToRow|CollectMetrics|CTERelationDef|InMemoryTableScan|InMemoryRelation|\w+AndProject"
+    r"|WithCTE|SparkScriptTransformation)$"
 )
 """Operators that are no leaves: the last row of a tree is one."""
 
 _FORMATS = ("json", "parquet", "csv", "orc", "text", "avro", "xml", "binaryFile", "kafka", "rate")
 _FORMAT = re.compile(r"^\[.*\] (?P<format>\w+)$", re.DOTALL)
 
-# The last line that Spark prints in an operator's details.
+# The last line that Spark prints in an operator's details, where it is not `Arguments`.
 _LAST_FIELD = {
-    "Exchange": "Arguments",
+    "BroadcastHashJoin": "Join condition",
+    "BroadcastNestedLoopJoin": "Join condition",
+    "ColumnarToRow": "Input",
+    "RowToColumnar": "Input",
     "Filter": "Condition",
-    "Project": "Input",
-    "Sort": "Arguments",
     "HashAggregate": "Results",
+    "MergingSessions": "Results",
     "ObjectHashAggregate": "Results",
+    "Project": "Input",
+    "ShuffledHashJoin": "Join condition",
     "SortAggregate": "Results",
-    "EventTimeWatermark": "Arguments",
-    "FlatMapGroupsInPandasWithState": "Arguments",
-    "FlatMapGroupsWithState": "Arguments",
-    "StateStoreRestore": "Arguments",
-    "StateStoreSave": "Arguments",
-    "SessionWindowStateStoreRestore": "Arguments",
-    "SessionWindowStateStoreSave": "Arguments",
-    "StreamingDeduplicate": "Arguments",
-    "StreamingDeduplicateWithinWatermark": "Arguments",
-    "StreamingGlobalLimit": "Arguments",
-    "StreamingRelation": "Arguments",
-    "StreamingSymmetricHashJoin": "Arguments",
-    "TransformWithStateInPySpark": "Arguments",
+    "SortMergeJoin": "Join condition",
 }
-_WITH_STATE = frozenset(n for n in _LAST_FIELD if "Stat" in n or n.startswith("Streaming")) - {
-    "StreamingRelation"
+_WITH_ARGUMENTS = re.compile(
+    r"^(?:\w*Exchange|Sort|EventTimeWatermark|Expand|Generate|Window|\w*Limit|Coalesce|\w*EvalPython"
+    r"|FlatMapGroups\w+|(?:SessionWindow)?StateStore\w+|Streaming\w+|TransformWithState\w*"
+    r"|Scan ExistingRDD)$"
+)
+_MODE = r"(?:Append|Update|Complete)"
+# No watermark is Long.MinValue; Spark before 3.4 prints one, later releases print two.
+_TIME = r"(?:-9223372036854775808|\d+)"
+_TIMES = rf"(?:{_TIME}, ){{1,2}}"
+_VERSION = r"[1-4]"
+_ENDS = {
+    "EventTimeWatermark": r"\d \w*s",
+    "Exchange": r"\]",
+    "Expand": r"\]",
+    "Filter": r"\)|#\d+L?|-T\d+ms|true|false|null",
+    "FlatMapGroupsInPandasWithState": r", (?:true|false)",
+    "FlatMapGroupsWithState": r", (?:true|false)",
+    "Generate": r"\]",
+    "MapInArrow": r", (?:true|false)",
+    "MapInPandas": r", (?:true|false)",
+    "SessionWindowStateStoreRestore": rf"[\])e], {_TIMES}{_VERSION}",
+    "SessionWindowStateStoreSave": rf"{_MODE}, {_TIMES}{_VERSION}",
+    "Sort": r"\], (?:true|false), \d+",
+    "StateStoreRestore": rf"[\])e], {_VERSION}",
+    "StateStoreSave": rf"(?:{_MODE}|None), {_TIMES}{_VERSION}",
+    "StreamingDeduplicate": rf"{_TIME}, {_TIME}|\], {_TIME}",
+    "StreamingDeduplicateWithinWatermark": rf"{_TIME}, {_TIME}",
+    "StreamingGlobalLimit": rf", {_MODE}",
+    "StreamingRelation": r"\]|, \w[\w.`]*",
+    "StreamingSymmetricHashJoin": rf"\], {_VERSION}(?:, {_MODE})?",
+    "TransformWithStateInPandas": r"(?:true|false), (?:true|false), \[.*\]",
+    "TransformWithStateInPySpark": r"(?:true|false), (?:true|false), \[.*\]",
+    "UpdateEventTimeColumn": rf"s, {_TIME}",
 }
+"""How the last line of an operator's details ends, by the operator."""
+_LISTS = frozenset(("Output", "Input", "Keys", "Functions", "Results"))
+_BARE = frozenset(("Union",))
+_SCANNED = tuple(
+    f"class org.apache.spark.sql.{name}"
+    for name in (
+        "kafka010.KafkaSourceProvider$KafkaScan",
+        "execution.streaming.sources.RateStreamTable$$anon$1",
+        "execution.streaming.sources.RatePerMicroBatchTable$$anon$1",
+        "execution.streaming.sources.TextSocketTable$$anon$1",
+    )
+)
 
 
 def cut_row(last: PlanNode) -> bool:
@@ -55,17 +92,55 @@ def cut_row(last: PlanNode) -> bool:
     # `k: string, n: bigint` is the result's line, above the tree of an analysed plan.
     if _HAS_INPUT.match(last.name) or last.detail.startswith(": "):
         return True
-    if last.name == "FileScan":
-        # After the columns stand `Batched:`, `Location:` and others, `ReadSchema:` last.
-        rest = first_bracket(last.detail)[2].strip()
-        schema = rest.partition("ReadSchema: ")[2].rstrip()
-        whole = "<" in schema and schema.count("<") == schema.count(">")
-        begun = bool(rest) or "[" not in last.detail
-        # Spark shortens what is long, the schema among it.
-        return begun and not whole and not schema.endswith("...")
-    if last.name == "Relation" and (found := _FORMAT.match(last.detail)):
-        return any(f.startswith(found["format"]) and f != found["format"] for f in _FORMATS)
-    return False
+    is_cut = _CUT_LEAVES.get(last.name)
+    return is_cut is not None and is_cut(last.detail)
+
+
+def _cut_file_scan(detail: str) -> bool:
+    # After the columns stand `Batched:`, `Location:` and others, `ReadSchema:` last.
+    rest = first_bracket(detail)[2].strip()
+    schema = rest.partition("ReadSchema: ")[2].rstrip()
+    whole = "<" in schema and schema.count("<") == schema.count(">")
+    # Spark shortens what is long, the schema among it.
+    return not whole and not schema.endswith("...")
+
+
+def _cut_relation(detail: str) -> bool:
+    found = _FORMAT.match(detail)
+    return found is not None and _begins(found["format"], _FORMATS)
+
+
+def _cut_scan(detail: str) -> bool:
+    table = first_bracket(detail)[2].strip()
+    return not table or _begins(table, _SCANNED)
+
+
+def _cut_rdd(detail: str) -> bool:
+    return "[" not in detail
+
+
+def _begins(text: str, whole: Sequence[str]) -> bool:
+    """Whether the text is how one of these begins, and not all of it."""
+    return text not in whole and any(w.startswith(text) for w in whole)
+
+
+def _cut_streaming(detail: str) -> bool:
+    return ", [" not in detail
+
+
+def _cut_rows(detail: str) -> bool:
+    return not detail.endswith("]")
+
+
+_CUT_LEAVES: Mapping[str, Callable[[str], bool]] = {
+    "FileScan": _cut_file_scan,
+    "Relation": _cut_relation,
+    "Scan": _cut_rdd,
+    "StreamingRelation": _cut_streaming,
+    "LocalTableScan": _cut_rows,
+    **dict.fromkeys(("MicroBatchScan", "ContinuousScan", "RealTimeStreamScan"), _cut_scan),
+}
+"""Which leaves tell by their text that they break off."""
 
 
 def cut_details(
@@ -76,16 +151,31 @@ def cut_details(
     names = {n: node.name for n, node in zip(numbers, nodes, strict=True)}
     if number in names and not block.name.startswith(names[number]):
         return True
-    if block.fields and opened(list(block.fields.values())[-1]) > 0:
-        return True
-    return _LAST_FIELD.get(block.name, "") not in ("", *block.fields) or _cut_arguments(block)
+    if not block.fields:
+        return block.name not in _BARE
+    key, value = list(block.fields.items())[-1]
+    return opened(value) > 0 or key not in _last_fields(block) or _cut_value(block.name, key, value)
 
 
-def _cut_arguments(block: Block) -> bool:
-    """Say whether arguments end before what stands in them whatever the query is."""
-    said = block.fields.get("Arguments", "")
-    if not said or "..." in said:
+def _last_fields(block: Block) -> tuple[str, ...]:
+    """Return the fields that may stand last in an operator's details: any if it isn't known."""
+    if known := _LAST_FIELD.get(block.name):
+        return (known,)
+    if _WITH_ARGUMENTS.match(block.name):
+        return ("Arguments",)
+    if block.name.startswith("Scan "):
+        return ("ReadSchema", "Arguments")
+    # What takes input and has no arguments is in the table above.
+    return tuple(f for f in block.fields if f not in ("Input", "Left keys", "Left output"))
+
+
+def _cut_value(name: str, key: str, value: str) -> bool:
+    """Say whether the last field ends before what stands in it whatever the query is."""
+    if "..." in value:
         return False
-    if block.name in _WITH_STATE:
-        return "state info" not in said
-    return block.name in ("StreamingRelation", "Exchange") and not said.endswith("]")
+    if key in _LISTS and not value.endswith("]"):
+        return True
+    if key == "ReadSchema":
+        return value.count("<") != value.count(">") or not value.endswith(">")
+    end = _ENDS.get(name)
+    return end is not None and re.search(rf"(?:{end})$", value) is None

@@ -11,6 +11,7 @@ from headgate.parse.spark.event_log_lines import kind_of
 from headgate.parse.spark.event_log_runs import QueryRun
 
 MOST_REPORTS = 20_000
+_NO_EVENT = "it is no event"
 _NAMES_QUERY = b'"sql.streaming.queryId"'
 
 
@@ -68,10 +69,13 @@ class EventLogReader:
             elif kind is not None:
                 self._events += 1
             elif line.strip():
-                problem = _problem(line) or "it is no event"
+                # Only the first reason is shown, and the last line's.
+                problem = (self._first is None and _problem(line)) or _NO_EVENT
         if problem is None and line.strip() and (problem := _problem(line)):
             self._events -= 1
         self._lines = number
+        if problem is _NO_EVENT:
+            problem = _problem(line) or problem
         if problem is not None:
             self._cut.append(_Unread(path, number, problem))
 

@@ -10,6 +10,8 @@ _HEAD = 4096
 _MARK = b"\xef\xbb\xbf"
 _BEGIN = b'{"Event":"'
 _WORD = len(_BEGIN)
+_BLANKS = b"\n" * 4097
+_MANY_BLANK = re.compile(rb"\n{4097,}")
 _LONGEST_WORD = 200
 _EVENT = re.compile(rb'\s*\{(?:[^\n]{0,2000}?,)?\s*"Event"\s*:\s*"([\w.$]{1,200})"')
 _SPARKS = re.compile(
@@ -21,12 +23,16 @@ def split_lines(chunks: Iterable[bytes], longest: int = LONGEST) -> Iterator[byt
     """Yield the lines without their ends, the last one as far as it goes.
 
     No more than one line is held. Of a line longer than `longest` bytes only the first 4,096 are
-    yielded: its event's kind still shows, and memory stays bounded.
+    yielded: its event's kind still shows, and memory stays bounded. More than 4,096 blank lines
+    in a row, which no engine writes, count as one.
     """
     held: list[bytes] = []
     size = 0
     for number, chunk in enumerate(chunks):
-        first, *rest = (chunk if number else chunk.removeprefix(_MARK)).split(b"\n")
+        text = chunk if number else chunk.removeprefix(_MARK)
+        if _BLANKS in text:
+            text = _MANY_BLANK.sub(b"\n\n", text)
+        first, *rest = text.split(b"\n")
         if size <= longest:
             held.append(first)
         size += len(first)

@@ -12,7 +12,7 @@ from headgate.parse.spark.plan import Plan
 from headgate.parse.spark.relation import Query
 from headgate.parse.spark.resolve import resolve
 from headgate.parse.spark.rows import refusal
-from headgate.parse.spark.sections import split_sections
+from headgate.parse.spark.sections import Section, split_sections
 from headgate.parse.spark.streaming import (
     by_folder,
     is_settled,
@@ -43,16 +43,39 @@ def read_explain(text: str) -> Explained:
     """
     plans: list[Plan] = []
     refusals: dict[str, None] = {}
-    number, last = 0, None
-    for section in split_sections(text):
-        if last is not None and not section.continues(last):
-            number += 1
-        last = section
-        if said := refusal(section):
-            refusals[said] = None
-        elif plan := read_section(section):
-            _add(replace(plan, printed=number), plans)
+    for number, sections in enumerate(_prints(split_sections(text))):
+        begun, empty = len(plans), False
+        for section in sections:
+            said, plan = refusal(section), None
+            if said:
+                refusals[said] = None
+            elif plan := read_section(section):
+                _add(replace(plan, printed=number), plans)
+            empty = not (said or plan)
+        if len(plans) > begun and (gap := _unfinished(sections[-1], empty)):
+            last = plans[-1]
+            plans[-1] = replace(last, warnings=(*last.warnings, gap))
     return Explained(tuple(plans), tuple(refusals))
+
+
+def _prints(sections: Sequence[Section]) -> list[list[Section]]:
+    """Return the sections of each `explain`."""
+    prints: list[list[Section]] = []
+    for section in sections:
+        if prints and section.continues(prints[-1][-1]):
+            prints[-1].append(section)
+        else:
+            prints.append([section])
+    return prints
+
+
+def _unfinished(last: Section, empty: bool) -> str | None:
+    """Say what is missing below the last section of a print: each `explain` ends physically."""
+    if empty:
+        return f"the explain text is incomplete: nothing follows the {last.form} plan's heading"
+    if last.form != "physical":
+        return f"the explain text is incomplete: it ends after the {last.form} plan"
+    return None
 
 
 def _add(plan: Plan, plans: list[Plan]) -> None:

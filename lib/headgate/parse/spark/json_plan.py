@@ -7,11 +7,12 @@ from typing import Any
 
 from headgate.parse.spark import json_logical, json_physical
 from headgate.parse.spark.json_expression import Types, collect_types
-from headgate.parse.spark.plan import Plan, PlanNode
+from headgate.parse.spark.plan import Plan, PlanNode, without_secrets
 
 _PLANS = (".plans.", ".execution.", ".streaming.")
 Node = Mapping[str, Any]
-_FAILURES = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+# Python's JSON knows `Infinity` and numbers of any length; no whole number is made of the first.
+_FAILURES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def is_plan(found: Sequence[Any]) -> bool:
@@ -41,7 +42,8 @@ def read_json_plan(found: Sequence[Any]) -> Plan:
     types: Types = {}
     if not physical:
         collect_types(found, types)
-    return Plan("executed" if physical else "json", tuple(made), tuple(warnings), types)
+    known = without_secrets(tuple(made))
+    return Plan("executed" if physical else "json", known, tuple(warnings), types)
 
 
 def _flat(found: Sequence[Any]) -> Iterator[tuple[Node, int]]:

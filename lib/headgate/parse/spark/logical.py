@@ -19,6 +19,7 @@ TIME_MODES = frozenset(("NoTime", "ProcessingTime", "EventTime"))
 INTERFACES = {"pandas": "pandas", "python_row": "row"}
 _LONGEST_NAME = 100
 _OBJECT = re.compile(r"^(?P<column>obj#\d+): ")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _INSTANCE = re.compile(r"^[\w.$]+@[0-9a-f]+$")
 _WATERMARK = re.compile(r"(?P<column>\S+#\d+\S*): [\w<>:,]+, (?P<delay>.+)$")
 
@@ -193,14 +194,24 @@ def python_udf(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 
 def sink(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
-    """`WriteToMicroBatchDataSourceV1 FileSink[/x], id, [options], Append, 0` and its like."""
+    """`WriteToMicroBatchDataSourceV1 FileSink[/x], id, [options], Append, 0` and its like.
+
+    A table's name comes before the sink: "`catalog`.`db`.`t`, DeltaSink[/x], id, ...".
+    """
     parts = split(node.detail)
-    kind, target, _ = first_bracket(parts[0] if parts else "")
     if not builder.sink and node.name.startswith("WriteToMicroBatchDataSource"):
-        builder.sink = {"name": kind.strip(), "target": target}
+        builder.sink = _described(parts)
         if mode := next((p for p in parts if p in MODES), None):
             builder.sink["output_mode"] = mode
     return inputs[0]
+
+
+def _described(parts: list[str]) -> dict[str, str]:
+    """Return the `table` and the `sink` that a write names; the query's id follows the sink."""
+    if not parts or not parts[0].startswith("`"):
+        return {"sink": parts[0]} if parts else {}
+    found = {"table": parts[0].replace("`", "")}
+    return found | {"sink": parts[1]} if _ID.fullmatch("".join(parts[2:3])) else found
 
 
 def unknown(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:

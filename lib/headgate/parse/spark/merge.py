@@ -37,7 +37,7 @@ def merge(shapes: Sequence[Shape]) -> Merged | None:
     empty = any(q.hides_sources or q.has_empty_batch for q in _queries(shapes))
     compared = [] if empty else others
     warnings = [w for other in compared if (w := _contradiction(base, other))]
-    sink = next((s.sink for s in shapes if s.sink.get("name")), {})
+    sink = next((s.sink for s in shapes if s.sink.keys() & {"sink", "table"}), {})
     return Merged(Shape(anchors, base.resolved, sink), tuple(dict.fromkeys(warnings)))
 
 

@@ -63,7 +63,7 @@ def versioned(data: bytes) -> tuple[int, list[str]]:
     # Line ends are Spark's own: splitlines would also cut at what may stand within a value.
     lines = data.decode().split("\n")
     head = lines[0].strip().lstrip("\0")
-    if not (head[:1] == "v" and head[1:].isascii() and head[1:].isdigit() and len(head) < 9):
+    if not (head[:1] == "v" and head[1:].isascii() and head[1:].isdecimal() and len(head) < 9):
         raise ValueError("no version in its first line" if data else "it is empty")
     rest = [line.removesuffix("\r") for line in lines[1:]]
     return int(head[1:]), rest[:-1] if rest and not rest[-1] else rest

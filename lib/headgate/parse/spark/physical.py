@@ -128,7 +128,7 @@ def state_save(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     parts = split(node.argument())
     below = inputs[0]
     found = state_info(parts)
-    version = parts[-1] if parts and parts[-1].isdigit() else None
+    version = parts[-1] if parts and parts[-1].isdecimal() else None
     columns = tuple(begins(c) for c in listed(node.fields.get("Input", ""))) or None
     below.state = replace(found, format=version, columns=columns)
     below.session = node.name.startswith("Session")
@@ -167,7 +167,7 @@ def stream_join(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
         join_type=kind,
         condition=_full(condition),
         exchanges=tuple(b.exchange for b in inputs),
-        state=replace(state_info(parts), format=version if (version or "").isdigit() else None),
+        state=replace(state_info(parts), format=version if (version or "").isdecimal() else None),
         line=node.line,
         extra={"symmetric": "true"},
     )
@@ -275,7 +275,7 @@ def with_state(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     parts = split(node.argument())
     if any(p.startswith("state info") for p in parts):
         at = next(n for n, p in enumerate(parts) if p.startswith("state info"))
-        version = parts[at + 1] if len(parts) > at + 1 and parts[at + 1].isdigit() else None
+        version = parts[at + 1] if len(parts) > at + 1 and parts[at + 1].isdecimal() else None
         is_map = builder.relations[lowered.relation].kind == "map_groups"
         builder.relations[lowered.relation] = replace(
             builder.relations[lowered.relation],

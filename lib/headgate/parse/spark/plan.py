@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from headgate.parse.spark.secrets import mask_options, mask_text, may_hold_secrets
 
 PHYSICAL = frozenset(("physical", "formatted", "executed"))
 """The forms that show exchanges and state stores."""
+_WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +73,15 @@ class Plan:
     def is_physical(self) -> bool:
         """Whether exchanges and state stores show."""
         return self.form in PHYSICAL
+
+
+def without_secrets(nodes: tuple[PlanNode, ...]) -> tuple[PlanNode, ...]:
+    """Return the nodes of any form with secrets masked, so that forms of one plan still agree."""
+    texts = (text for node in nodes for text in (node.detail, *node.fields.values()))
+    return tuple(map(_without_secrets, nodes)) if may_hold_secrets(texts) else nodes
+
+
+def _without_secrets(node: PlanNode) -> PlanNode:
+    mask = mask_options if node.name.startswith(_WITH_OPTIONS) else mask_text
+    fields = {key: mask(value) for key, value in node.fields.items()}
+    return replace(node, detail=mask(node.detail), fields=fields)

@@ -126,7 +126,7 @@ def _expanded(node: PlanNode, below: Columns, types: Types) -> Columns:
         texts = [row[place] for row in rows if place < len(row)]
         given = next((t for t in texts if t != "null"), "")
         value = typed(parse(given), lambda n: lookup(below, types, n))
-        number = bool(texts) and all(t.isdigit() for t in texts)
+        number = bool(texts) and all(t.isdecimal() for t in texts)
         kind = "long" if _LONG.search(text) else value.type
         out.append(Flowing(found.id, found.name, kind, not number, not number))
     return tuple(out)
@@ -164,7 +164,7 @@ def _filtered(node: PlanNode, below: Columns) -> Columns:
 
 def _proves(term: Term) -> list[int]:
     """Return the attribute that an `isnotnull(attribute)` proves."""
-    if term.kind == "call" and term.name.lower() == "isnotnull":
+    if term.kind == "call" and term.name.lower() == "isnotnull" and term.args:
         inner = term.args[0]
         return [inner.id] if inner.kind == "attribute" and inner.id is not None else []
     return []

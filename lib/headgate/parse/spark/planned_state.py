@@ -113,7 +113,7 @@ def _keys(node: PlanNode) -> list[str]:
 
 def _format(node: PlanNode) -> str | None:
     last = _arguments(node)[-1]
-    return last if last.isdigit() else None
+    return last if last.isdecimal() else None
 
 
 def _buffers(node: PlanNode, below: Columns, place: _Place, keys: set[int | None]) -> list[Field]:

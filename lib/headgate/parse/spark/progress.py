@@ -9,7 +9,7 @@ from typing import Any
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.parse.spark.expected_json import items, mapping
 from headgate.parse.spark.offset_value import offset_value
-from headgate.parse.spark.secrets import mask, mask_expression
+from headgate.parse.spark.secrets import mask, mask_options
 from headgate.parse.spark.session import is_progress, reported_source
 
 _UNCOUNTED = -1
@@ -48,7 +48,7 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
 
 def _source(found: Mapping[str, Any]) -> SourceProgress:
     return SourceProgress(
-        description=mask_expression(str(found.get("description", ""))),
+        description=mask_options(str(found.get("description", ""))),
         topics=_topics(found),
         start=offset_value(found.get("startOffset")),
         end=offset_value(found.get("endOffset")),
@@ -105,4 +105,4 @@ def _rate(found: Any) -> float | None:
 
 
 def _text(found: Any) -> str | None:
-    return None if found is None else mask_expression(str(found))
+    return None if found is None else mask_options(str(found))

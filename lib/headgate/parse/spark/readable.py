@@ -54,7 +54,7 @@ def _call(found: Term, parts: list[str]) -> str:
     if found.name == "from_json":
         return "from_json"
     if found.name == "expand":
-        return "grouping id" if parts[0].isdigit() else parts[0]
+        return "grouping id" if parts[0].isdecimal() else parts[0]
     if found.name == "union" and len(set(parts)) == 1:
         return parts[0]
     if found.name == "count" and parts == ["1"]:

@@ -164,7 +164,7 @@ def _prefix(before: str) -> re.Pattern[str] | None:
 def _pattern(word: str) -> str:
     if word.isspace():
         return r"\s+"
-    return r"\w+" if any(c.isdigit() for c in word) else re.escape(word)
+    return r"\w+" if any(c.isdecimal() for c in word) else re.escape(word)
 
 
 def is_other_header(line: str) -> bool:

@@ -14,7 +14,7 @@ from headgate.parse.spark.captured_state import captured_operators
 from headgate.parse.spark.checkpoint import LoggedOperator
 from headgate.parse.spark.expected_json import items, mapping
 from headgate.parse.spark.offset_value import offset_value
-from headgate.parse.spark.secrets import mask, mask_text
+from headgate.parse.spark.secrets import mask, mask_json, mask_options
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
 _FILES = re.compile(r"FileStreamSource\[(?P<path>.*)\]$")
@@ -77,7 +77,11 @@ class Report:
 
 
 def read_session(found: Mapping[str, Any]) -> Session:
-    """Return what a `capture.json` says; ValueError where a part has another shape."""
+    """Return what a `capture.json` says; ValueError where a part has another shape.
+
+    Secrets are masked, those in options with the options' own grammar.
+    """
+    found = mask_json(found)
     if "error" in found and "sources" not in found:
         return Session(error=str(found["error"]))
     sink = mapping(found.get("sink"))
@@ -197,6 +201,7 @@ def _batch(report: Mapping[str, Any]) -> int:
 
 def _report(found: Mapping[str, Any]) -> Report:
     operators = (mapping(o) for o in items(found.get("stateOperators")))
+    sink = _text(mapping(found.get("sink")).get("description"))
     return Report(
         query_id=str(found["id"]),
         batch=_whole(found.get("batchId")),
@@ -206,7 +211,7 @@ def _report(found: Mapping[str, Any]) -> Report:
         operators=tuple(
             (str(o.get("operatorName")), _whole(o.get("numShufflePartitions"))) for o in operators
         ),
-        sink=_text(mapping(found.get("sink")).get("description")),
+        sink=mask_options(sink) if sink else None,
     )
 
 
@@ -223,7 +228,7 @@ def _topics(how: str, what: str, offsets: Any) -> tuple[str, ...]:
 
 def reported_source(found: Mapping[str, Any]) -> SourceFacts:
     """Return what one source of a progress report says; `offsets` are those at the batch's end."""
-    described = mask_text(str(found.get("description", "")))
+    described = mask_options(str(found.get("description", "")))
     if match := _SUBSCRIBED.search(described):
         what = match["what"]
         topics = _topics(match["how"], what, offset_value(found.get("endOffset")))

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
+from headgate.model.sinks import SINK_FORMATS
 from headgate.model.version import Progress
 from headgate.parse.spark.checkpoint_reader import Reader, batches
 from headgate.parse.spark.source_log import read_sink_entry
 
 FOLDER = "_spark_metadata"
-_FORMATS = {"json": "json", "parquet": "parquet", "orc": "orc", "csv": "csv", "txt": "text",
-            "avro": "avro", "xml": "xml"}  # fmt: skip
+_FORMATS = {end: sink.format for sink in SINK_FORMATS for end in sink.ends}
 _COMPACT = ".compact"
 
 

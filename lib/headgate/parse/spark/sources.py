@@ -277,6 +277,7 @@ def by_topic(offsets: Any) -> bool:
         isinstance(offsets, dict)
         and bool(offsets)
         and all(
-            isinstance(v, dict) and v and all(str(p).isdigit() for p in v) for v in offsets.values()
+            isinstance(v, dict) and v and all(str(p).isdecimal() for p in v)
+            for v in offsets.values()
         )
     )

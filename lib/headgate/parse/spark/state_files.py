@@ -100,7 +100,7 @@ def _operator(
 def _seen(names: list[str]) -> Seen:
     """Return what the names tell; those of one partition stand for all."""
     folders = {n.partition("/")[0] for n in names}
-    count = sum(f.isascii() and f.isdigit() for f in folders)
+    count = sum(f.isascii() and f.isdecimal() for f in folders)
     files = [m for n in names if (m := _STATE_FILE.search(n))]
     kinds = {m["kind"] for m in files}
     provider = None

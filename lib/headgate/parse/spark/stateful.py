@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headgate.model.operators import OPERATOR_KINDS
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
 from headgate.parse.spark.anchors import Anchor, Shape
 from headgate.parse.spark.facts import Facts, attribute_ids
@@ -13,21 +14,10 @@ from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
 from headgate.parse.spark.term import Term
 from headgate.parse.spark.words import whole
 
-NAMES = {
-    "stateStoreSave": OperatorKind.AGGREGATE,
-    "sessionWindowStateStoreSaveExec": OperatorKind.SESSION_AGGREGATE,
-    "dedupe": OperatorKind.DEDUPLICATE,
-    "dedupeWithinWatermark": OperatorKind.DEDUPLICATE_WITHIN_WATERMARK,
-    "symmetricHashJoin": OperatorKind.STREAM_JOIN,
-    "globalLimit": OperatorKind.LIMIT,
-    "flatMapGroupsWithState": OperatorKind.MAP_GROUPS,
-    "applyInPandasWithState": OperatorKind.MAP_GROUPS,
-    "transformWithStateExec": OperatorKind.TRANSFORM_WITH_STATE,
-    "transformWithStateInPandasExec": OperatorKind.TRANSFORM_WITH_STATE,
-    "transformWithStateInPySparkExec": OperatorKind.TRANSFORM_WITH_STATE,
-}
 _BY_KIND: dict[OperatorKind, str] = {
-    kind: name for name, kind in reversed(NAMES.items()) if kind is not OperatorKind.MAP_GROUPS
+    kind: name
+    for name, kind in reversed(OPERATOR_KINDS.items())
+    if kind is not OperatorKind.MAP_GROUPS
 }
 _BY_OPERATOR = {
     "FlatMapGroupsInPandasWithState": "applyInPandasWithState",
@@ -233,8 +223,8 @@ def _watermark(anchor: Anchor) -> Watermark | None:
 
 def kind_of(name: str | None, stores: Mapping[str, Any]) -> OperatorKind:
     """Return the kind behind the engine's word for an operator, or behind its stores' names."""
-    if name in NAMES:
-        return NAMES[name]
+    if name in OPERATOR_KINDS:
+        return OPERATOR_KINDS[name]
     if name is None and "left-keyToNumValues" in stores:
         return OperatorKind.STREAM_JOIN
     return OperatorKind.UNKNOWN

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from headgate.model.sinks import sink_format
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Function, Sink, Source, StatefulOperator, StateStore
 from headgate.parse.spark.anchors import SINK, Anchor, Inlet, Shape, node_id
 from headgate.parse.spark.inlet_nodes import inlet_nodes
 from headgate.parse.spark.operator_nodes import operator_node, said
 from headgate.parse.spark.stateful import JOIN_STORES
-
-_SINK_FUNCTIONS = ("foreach", "foreachBatch")
 
 
 @dataclass(slots=True)
@@ -104,7 +103,7 @@ def sink_node(sink: Sink | None, functions: Sequence[Function] = ()) -> Node:
         "options": dict(sink.options),
         "output_mode": sink.output_mode,
         "partition_by": list(sink.partition_by or ()),
-        "function": next((f.name for f in functions if f.kind in _SINK_FUNCTIONS), None),
+        "function": next((f.name for f in functions if sink_format(f.kind).calls_function), None),
     }
     label = " ".join(t for t in (sink.format or "sink", sink.target) if t)
     return Node(SINK, NodeKind.SINK, sink.format or "sink", label, details=said(details))

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from headgate.parse.spark.details import Block, read_details
 from headgate.parse.spark.endings import cut_details, cut_row
-from headgate.parse.spark.plan import Plan, PlanNode
+from headgate.parse.spark.plan import Plan, PlanNode, without_secrets
 from headgate.parse.spark.rows import Row, read_rows, result_of
-from headgate.parse.spark.secrets import mask_expression, mask_options, may_hold_secrets
 from headgate.parse.spark.sections import Section
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
@@ -21,7 +20,6 @@ _CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
 _HOW_READ = re.compile(r", (?:local|coalesced|skewed)(?: and skewed)?$")
 _BARE = frozenset(("OneRowRelation", "PlanLater"))
 _AGGREGATES = frozenset(("HashAggregate", "SortAggregate", "ObjectHashAggregate"))
-_WITH_OPTIONS = ("Write", "Streaming", "Scan", "Relation", "Save", "Append", "Overwrite", "Batch")
 
 
 def read_section(section: Section) -> Plan | None:
@@ -41,16 +39,22 @@ def read_section(section: Section) -> Plan | None:
     nodes = _nodes(read.rows, texts, numbers, details)
     if is_formatted:
         nodes = tuple(_without_fields(nodes))
-    nodes = _masked(nodes)
+    nodes = without_secrets(nodes)
     gaps = [*read.gaps, *_without_details(nodes, numbers, details)]
     last = nodes[-1]
-    if not is_formatted and (cut_row(last) or not (last.detail or last.name in _BARE)):
+    if not is_formatted and _ends_early(last, texts):
         gaps.append(f"ends in the middle of line {last.line}, or lacks what feeds {last.name}")
     if section.subtree:
         gaps.append(_CODEGEN)
     warnings = (*(f"the {form} plan {gap}" for gap in gaps), *read.notes, *_cut(nodes, form))
     whole, result = not gaps, result_of(section)
     return Plan(form, nodes, warnings, is_whole=whole, line=section.line, result=result)
+
+
+def _ends_early(last: PlanNode, texts: Sequence[str]) -> bool:
+    """Say whether the last row breaks off; in a `formatted` tree it may lack only its number."""
+    begun = len(texts) > 1 and bool(_numbers(texts[:-1]))
+    return begun or cut_row(last) or not (last.detail or last.name in _BARE)
 
 
 _CODEGEN = (
@@ -81,7 +85,9 @@ def _number(text: str) -> int | None:
     begin = text.rfind("(") + 1
     inside = text[begin:-1]
     return (
-        int(inside) if begin and text[-1] == ")" and inside.isdigit() and len(inside) < 10 else None
+        int(inside)
+        if begin and text[-1] == ")" and inside.isdecimal() and len(inside) < 10
+        else None
     )
 
 
@@ -136,19 +142,6 @@ def _without_fields(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
             yield replace(node, fields={"Arguments": "unknown(?)"})
         else:
             yield node
-
-
-def _masked(nodes: tuple[PlanNode, ...]) -> tuple[PlanNode, ...]:
-    texts = (text for node in nodes for text in (node.detail, *node.fields.values()))
-    if not may_hold_secrets(texts):
-        return nodes
-    return tuple(map(_without_secrets, nodes))
-
-
-def _without_secrets(node: PlanNode) -> PlanNode:
-    mask = mask_options if node.name.startswith(_WITH_OPTIONS) else mask_expression
-    fields = {key: mask(value) for key, value in node.fields.items()}
-    return replace(node, detail=mask(node.detail), fields=fields)
 
 
 def _without_details(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from headgate.model.sinks import described_sink
 from headgate.model.version import (
     Engine,
     Evidence,
@@ -42,19 +43,6 @@ from headgate.parse.spark.stateful import stateful_operators, watermarks
 from headgate.parse.spark.topology import Known, draw
 from headgate.parse.spark.uncollected import uncollected
 from headgate.parse.spark.user_functions import user_functions
-
-_SINKS = {
-    "ForeachBatchSink": "foreachBatch",
-    "FileSink": "file",
-    "MemorySink": "memory",
-    "ConsoleSink": "console",
-    "KafkaTable": "kafka",
-    "ForeachSink": "foreach",
-    "ConsoleTable": "console",
-    # Progress and plans call the sink that drops everything by two names of its table.
-    "NoopTable": "noop",
-    "noop-table": "noop",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,10 +229,10 @@ def _sink(
 ) -> Sink:
     """Return the sink; its own log, which only a file sink has, fills what nothing else says."""
     log = log or SinkLog()
-    name, target = _described(report, shape)
-    target = session.sink_target or target or log.target or ""
+    form, target = _described(report, shape)
+    target = session.sink_target or target or log.target
     return Sink(
-        format=session.sink_format or _SINKS.get(name, name) or log.format,
+        format=session.sink_format or form or log.format,
         target=mask_text(target) if target else None,
         options=dict(session.sink_options),
         output_mode=mode,
@@ -258,20 +246,12 @@ def _with_output(sink: Sink, output: Output) -> Sink:
     return replace(sink, schema=output.schema, made_by=made, payloads=output.payloads)
 
 
-def _described(report: Report | None, shape: Shape | None) -> tuple[str, str]:
-    """Return name and target of the sink as a plan or the progress prints them."""
+def _described(report: Report | None, shape: Shape | None) -> tuple[str | None, str | None]:
+    """Return format and target of the sink, as far as a plan or the progress prints them."""
     said = shape.sink if shape else {}
-    if said.get("name", "").startswith("`"):
-        # A table, by its name alone: what it is kept in is not told.
-        return "", said["name"].strip("`")
-    if said.get("name"):
-        return _class(said["name"]), said.get("target", "")
+    if said.get("sink"):
+        return described_sink(said["sink"])
     if report and report.sink:
-        name, _, target = report.sink.partition("[")
-        return _class(name), target.removesuffix("]")
-    return "", ""
-
-
-def _class(name: str) -> str:
-    """Return the last word of a class name that may end in an object's hash."""
-    return name.partition("@")[0].rstrip("$").rpartition(".")[2].rpartition("$")[2]
+        return described_sink(report.sink)
+    # A table, by its name only: the evidence does not say what it is stored as.
+    return None, said.get("table")

@@ -162,7 +162,7 @@ class WatchReader:
             case "terminated":
                 log.failed(mask_text(line.exception) if line.exception else None, line.error_class)
             case "control" if line.nonce is not None:
-                said = ": ".join(filter(None, (line.answer, line.reason)))
+                said = mask_text(": ".join(filter(None, (line.answer, line.reason))))
                 run.life = replace(run.life, answers={**run.life.answers, line.nonce: said})
             case "closed":
                 reason = line.reason or "the watch ended"

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.parse.streams.described import DescribedNode, Description, Key
+from headgate.parse.streams.described import DescribedNode, Description, Key, newest
+from headgate.parse.streams.endings import begins_heading, lacks_arrows, unread_repartitions
 from headgate.parse.streams.lines import Line, lines
 from headgate.parse.streams.links import Arrow, linked
 from headgate.parse.streams.node_text import KINDS, NodeText, read_node, split_arrows
@@ -43,27 +44,7 @@ def read_description(text: str) -> Description:
     for line in lines(text):
         reader.take(line)
     reader.end()
-    return _newest([d.made() for d in reader.drafts])
-
-
-def _newest(found: list[Description]) -> Description:
-    kept = [d for d in found if not d.is_empty]
-    if not kept:
-        return Description(warnings=tuple(w for d in found for w in d.warnings))
-    last = kept[-1]
-    older = [d for d in kept[:-1] if not _same(d, last)]
-    if not older:
-        return last
-    said = ", ".join(str(d.line) for d in older[:3])
-    sentence = f"line {last.line}: the newest description is read, not the other ones (line {said})"
-    return replace(last, warnings=(sentence, *last.warnings))
-
-
-def _same(one: Description, other: Description) -> bool:
-    def content(d: Description) -> set[DescribedNode]:
-        return {replace(n, line=0) for n in d.nodes}
-
-    return content(one) == content(other)
+    return newest([d.made() for d in reader.drafts])
 
 
 @dataclass(slots=True)
@@ -79,7 +60,7 @@ class _Draft:
     def made(self) -> Description:
         nodes = _placed(self.nodes.values(), self.warnings)
         edges, problems = linked(nodes, self.arrows)
-        warnings = _capped([*self.warnings, *problems])
+        warnings = _capped([*self.warnings, *problems, *unread_repartitions(nodes)])
         return Description(tuple(nodes), edges, tuple(self.topologies), self.line, warnings)
 
 
@@ -118,6 +99,9 @@ class _Reader:
         self.current: tuple[DescribedNode, bool] | None = None
         self.pending: tuple[Line, list[str]] | None = None
         self.half: Line | None = None
+        self.is_begun = False
+        self.last = ""
+        self.is_oldest = False
 
     @property
     def draft(self) -> _Draft:
@@ -128,6 +112,9 @@ class _Reader:
             return
         if self.half is not None and line.key not in (None, "-->"):
             self._half_cut()
+        self.last = line.raw if line.raw.strip() else self.last
+        if line.key is not None:
+            self.is_begun = line.key == "Sub-topology:"
         match line.key:
             case "Topologies:" | "Sub-topologies:" | "Topology:":
                 self._header(line)
@@ -149,6 +136,20 @@ class _Reader:
             self._cut()
         if self.half is not None:
             self._half_cut()
+        if missing := self._missing():
+            self.draft.warnings.append(f"the description is incomplete: {missing}")
+
+    def _missing(self) -> str | None:
+        """Return what must follow the last line, None if the text may end there."""
+        if self.is_begun:
+            return "no node follows its last sub-topology"
+        if self.current is not None and lacks_arrows(self.current[0], self.draft.arrows):
+            return f"it ends before the arrows of {_shown(self.current[0].name)}"
+        if begins_heading(self.last):
+            return "it ends inside a heading"
+        if self.is_oldest and not self.is_global:
+            return "it ends before `Global Stores:`"
+        return None
 
     def _continued(self, line: Line) -> bool:
         """Join the lines of a name that has line breaks; a line with a key ends it."""
@@ -192,6 +193,8 @@ class _Reader:
         if named is not None:
             self.draft.topologies[named] = None
         self.topology, self.subtopology = named, NOT_KNOWN
+        # Kafka Streams 1.0: global stores have a section of their own, which may say `none`.
+        self.is_oldest = line.key == "Sub-topologies:"
         self.is_global, self.current = False, None
 
     def _subtopology(self, line: Line) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Key = tuple[str | None, str]
 """A node's identity: the named topology that it is of (mostly None), and its name."""
@@ -47,3 +47,24 @@ class Description:
     def is_empty(self) -> bool:
         """Whether no node could be read."""
         return not self.nodes
+
+
+def newest(found: list[Description]) -> Description:
+    """Return the last description that says something, and a warning if others differ."""
+    kept = [d for d in found if not d.is_empty]
+    if not kept:
+        return Description(warnings=tuple(w for d in found for w in d.warnings))
+    last = kept[-1]
+    older = [d for d in kept[:-1] if not _same(d, last)]
+    if not older:
+        return last
+    said = ", ".join(str(d.line) for d in older[:3])
+    sentence = f"line {last.line}: the newest description is read, not the other ones (line {said})"
+    return replace(last, warnings=(sentence, *last.warnings))
+
+
+def _same(one: Description, other: Description) -> bool:
+    def content(d: Description) -> set[DescribedNode]:
+        return {replace(n, line=0) for n in d.nodes}
+
+    return content(one) == content(other)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from headgate.model.open_state import OpenState
 from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
 from headgate.plan.checkpoint_files import CheckpointFiles, Edit
 from headgate.plan.position import Beginning, QueryPosition
@@ -73,6 +74,9 @@ class CheckpointWorld(Protocol):
         None where there is no checkpoint; EvidenceError where its logs are broken.
         """
 
+    def open_state(self, location: str, batch: int) -> OpenState:
+        """Return what the stores hold at the end of `batch`, or why that can't be read."""
+
     def place(self, location: str) -> str:
         """Return a checkpoint's location with links and relative parts resolved."""
 
@@ -84,6 +88,12 @@ class CheckpointWorld(Protocol):
 
     def sink_log(self, target: str, batch: int) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
+
+    def sink_batch(self, target: str) -> int | None:
+        """Return the newest batch in a file sink's log, None if the folder has no log.
+
+        UnreachableError where a remote file system does not respond.
+        """
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of a checkpoint is, and what of it takes room."""

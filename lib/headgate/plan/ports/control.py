@@ -35,6 +35,15 @@ class Told:
     run: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ToldRun:
+    """A run that a watch reports, and when it did last (ISO 8601)."""
+
+    query_id: str
+    name: str | None = None
+    at: str | None = None
+
+
 class ControlWorld(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
@@ -52,6 +61,9 @@ class ControlWorld(Protocol):
 
         UNKNOWN where it tells nothing, or nothing that can be trusted now.
         """
+
+    def told_runs(self, pipeline: str) -> tuple[ToldRun, ...]:
+        """Return all runs that the pipeline's watch reports, its own or not; it never fails."""
 
 
 class ControlEffects(ControlWorld, Protocol):

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from headgate.model.cluster import Topic
+from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
 from headgate.plan.one_point import cut_risks
 from headgate.plan.plan import Plan
 from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.position import QueryPosition
 from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, elsewhere
-from headgate.plan.scenarios.lost_state import state_risks
+from headgate.plan.scenarios import common, elsewhere, new_output
+from headgate.plan.scenarios.lost_state import LostState, state_risks
 from headgate.plan.step import Step
 from headgate.plan.steps import (
     AskPerson,
@@ -27,6 +28,7 @@ from headgate.plan.steps import (
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.succession import Begun, Take, begin, impact
 from headgate.plan.target import Place, Target, TopicPart
+from headgate.plan.words import named
 from headgate.plan.world import World
 
 
@@ -81,7 +83,8 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
         only=dict(wish.only),
         offsets=tuple(way.shown() for way in begun.ways),
     )
-    risks = [*wish.risks, *_risks(asked, position, wish, begun, topics)]
+    lost = _lost(asked, found, position, wish)
+    risks = [*wish.risks, *_risks(asked, position, wish, begun, topics, lost)]
     if place is not None:
         risks += elsewhere.risks(pipeline, found, place)
     return Plan(
@@ -95,7 +98,7 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
             "sources": {s.name: s.kind.value for s in position.sources},
             "commands": common.command_facts(pipeline),
         },
-        impact=impact(begun.ways, topics),
+        impact={**impact(begun.ways, topics), "open_state": list(lost.rows)},
         risks=tuple(dict.fromkeys(risks)),
         refusals=tuple(dict.fromkeys(_refusals(asked, found, wish, begun, names, topics))),
         options=dict(asked.options),
@@ -120,14 +123,15 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
                 made=found.remote,
             ),
         )
+    look = new_output.verify_output(asked, found, make.place)
     if found.remote:
         lead = elsewhere.lead_and_start(stop, found, make.place, fresh=True, made=True)
-        return (stop, *wish.before, make, *rehearsal, *lead)
+        return (stop, *wish.before, make, *rehearsal, *lead, *look)
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
         snapshot = common.snapshot_step(asked.world, **what)
         place = PlaceCheckpoint(**what)
-        return (stop, *wish.before, snapshot, make, *rehearsal, place, start)
+        return (stop, *wish.before, snapshot, make, *rehearsal, place, start, *look)
     offer = OfferCheckpoint(pipeline=make.pipeline, place=make.place)
     ask = AskPerson(
         pipeline=make.pipeline,
@@ -141,7 +145,7 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
         fence=stop.fence,
         unfence=stop.unfence,
     )
-    return (stop, *wish.before, make, *rehearsal, offer, ask)
+    return (stop, *wish.before, make, *rehearsal, offer, ask, *look)
 
 
 def _refusals(
@@ -169,11 +173,12 @@ def _refusals(
         )
     elif wish.to is not None:
         refusals += _bad_place(wish.to, found.location, asked.world)
+    refusals += new_output.output_refusals(asked, found)
     if not wish.new_output:
         refusals += common.skipped_batches(
             asked.version,
             "a new checkpoint begins at 0: what the new version reads would be silently dropped;"
-            " let it write to another folder and say so with --new-output",
+            " let it write to another folder and say so with --new-output --output-path FOLDER",
         )
     return refusals
 
@@ -189,27 +194,35 @@ def _bad_place(to: str, old: str, world: World) -> list[str]:
     return []
 
 
+def _lost(asked: Asked, found: Checkpoint, position: QueryPosition, wish: Wish) -> LostState:
+    continues = wish.target.place is Place.CURRENT
+    point = None if continues else "the point"
+    return state_risks(asked.world, found.location, position, asked.version, point=point)
+
+
 def _risks(
     asked: Asked,
     position: QueryPosition,
     wish: Wish,
     begun: Begun,
     topics: Mapping[str, Topic],
+    lost: LostState,
 ) -> list[str]:
-    risks = [*begun.risks, *state_risks(position, asked.version, wish.target.at)]
+    risks = [*begun.risks, *lost.risks]
     ways = {(way.topic, way.partition): way for way in begun.ways}
     moving = [p for p in ways if _moves(wish, p)]
     risks += cut_risks(wish.target, moving, ways)
-    back = {w.topic for w in begun.ways if w.was is not None and w.to < w.was}
+    counted = impact(begun.ways, topics)
+    back = {name for name, count in counted["records"].items() if count}
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
         risks.append(
             f"{asked.pipeline.name} writes results of what it reads again: whoever reads them gets"
             " them twice, unless the sink overwrites by key"
         )
-    skipped = sum(max(w.to - w.was, 0) for w in begun.ways if w.was is not None)
-    if skipped:
-        risks.append(f"{asked.pipeline.name} never reads up to {skipped} records: they are skipped")
+    if skipped := sum(counted["skipped"].values()):
+        spans = named(counted["never_read"])
+        risks.append(f"{asked.pipeline.name} never reads up to {skipped} records: {spans}")
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} was begun and not committed: its input is read again, and what"
@@ -217,7 +230,7 @@ def _risks(
         )
     if begun.ways and not asked.world.has_cluster():
         risks.append("no Kafka cluster is configured: whether the offsets still exist is not known")
-    return [*risks, *_sink_risks(asked.version, wish)]
+    return [*risks, *_sink_risks(asked.version, wish), *new_output.output_risks(asked)]
 
 
 def _moves(wish: Wish, part: TopicPart) -> bool:
@@ -228,7 +241,8 @@ def _moves(wish: Wish, part: TopicPart) -> bool:
 
 
 def _sink_risks(version: Version | None, wish: Wish) -> list[str]:
-    if wish.new_output or (version and version.sink and version.sink.format == "kafka"):
+    known = version.sink.traits.batch_ids if version and version.sink else BatchIds.UNKNOWN
+    if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []
     return [
         "the new query has an id of its own and numbers its batches from 0: a sink that drops what"

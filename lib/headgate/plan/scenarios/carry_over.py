@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
 from headgate.plan.plan import Plan
 from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
+from headgate.plan.scenarios.new_output import OPTIONS as NEW_OUTPUT
 from headgate.plan.scenarios.takes import given_takes, matched_takes
 from headgate.plan.steps import ExportState
 from headgate.plan.succession import CARRY, Take
@@ -101,12 +103,7 @@ OPTIONS = (
         " path of a folder that is not there.",
         metavar="FOLDER",
     ),
-    Option(
-        name="new-output",
-        ask="Does the new version write somewhere else?",
-        help="The new version's file sink writes to a folder that the old one did not write to.",
-        kind=Kind.FLAG,
-    ),
+    *NEW_OUTPUT,
 )
 
 SCENARIO = Scenario(
@@ -117,9 +114,13 @@ SCENARIO = Scenario(
     options=OPTIONS,
     support={
         Engine.SPARK: needs(
-            "sources that are Kafka or files; no state is taken over: of transformWithState it can"
-            " be exported, and the new version's code must take it as its initial state. And"
-            f" {REMOTE}"
+            CHECKPOINT,
+            KAFKA_OR_FILES,
+            PASSES_LOCATION,
+            note=(
+                "The new version begins without state. State of transformWithState can be exported;"
+                " the new code must read it as its initial state."
+            ),
         ),
         Engine.CONSUMER_GROUP: refused(
             "a consumer group's offsets are not bound to a version: it goes on where it is, and"

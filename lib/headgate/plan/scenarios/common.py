@@ -7,6 +7,7 @@ from typing import Any
 
 from headgate.model.cluster import Group, Topic
 from headgate.model.registry import Pipeline
+from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
 from headgate.plan.ports.control import Status
 from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
@@ -143,16 +144,17 @@ def shared_checkpoint(pipeline: Pipeline, world: World) -> list[str]:
 
 
 def skipped_batches(version: Version | None, then: str) -> list[str]:
-    """Refuse to begin anew over a file sink's log: `FileStreamSink.addBatch` skips its batches.
+    """Refuse a new checkpoint over a sink that drops batch numbers whichever query writes them.
 
-    It compares with the newest batch number in the log and says nothing (Spark 3.5 to 4.2). `then`
-    says what comes of it in this scenario, and the way out.
+    `FileStreamSink.addBatch` compares with the newest batch number in its log and says nothing
+    (Spark 3.5 to 4.2). `then` says what comes of it in this scenario, and the way out.
     """
     sink = version.sink if version else None
-    if sink is None or not sink.is_files:
+    if sink is None or sink.traits.batch_ids is not BatchIds.DROPS:
         return []
+    log = "its _spark_metadata" if sink.is_files else "its timeline"
     return [
-        f"the file sink {sink.target or ''} skips the batch numbers that its _spark_metadata has"
+        f"the {sink.traits.title} {sink.place or ''} skips the batch numbers that {log} has"
         f" already, and {then}"
     ]
 

@@ -51,16 +51,21 @@ def lead_and_start(
     return lead, start
 
 
-def refusals(pipeline: Pipeline) -> list[str]:
-    """Refuse a start command that does not hand on where the checkpoint is."""
+def start_flaw(pipeline: Pipeline) -> str | None:
+    """Return why its start can't be given another checkpoint, as a clause; None if it can."""
     start, call = pipeline.commands.start, pipeline.commands.calls.get("start")
     if start is None:
-        why = "has no start command"
-    elif isinstance(call, WatchControl):
-        why = "is started by its driver, which can't be told of another checkpoint"
-    elif VARIABLE not in (repr(call) if call is not None else start):
-        why = "has one without it"
-    else:
+        return "has no start command"
+    if isinstance(call, WatchControl):
+        return "is started by its driver, which can't be told of another checkpoint"
+    passes = VARIABLE in (repr(call) if call is not None else start)
+    return None if passes else "has one without it"
+
+
+def refusals(pipeline: Pipeline) -> list[str]:
+    """Refuse a start command that does not hand on where the checkpoint is."""
+    why = start_flaw(pipeline)
+    if why is None:
         return []
     return [
         f"{pipeline.checkpoint} is on a remote file system, where a run leads the query to a new"

@@ -9,10 +9,11 @@ from typing import Any
 from headgate.errors import ScenarioError
 from headgate.model.rewind import LoggedBatch, Rewind
 from headgate.model.version import Engine
+from headgate.plan.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
 from headgate.plan.moment import from_milliseconds, iso, milliseconds, moment
 from headgate.plan.plan import Plan
 from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import common, elsewhere
 from headgate.plan.scenarios.rewind_inputs import Inputs, read_inputs
 from headgate.plan.scenarios.rewind_sink import SINKS, SinkPlan, plan_sink
@@ -286,7 +287,7 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(f"{REMOTE}, and its state is brought here once to be read"),
+        Engine.SPARK: needs(CHECKPOINT, BATCH_DONE, COPIES_STATE),
         Engine.CONSUMER_GROUP: refused(
             "a consumer group " + _NO_PAST.format("it keeps only its newest offsets.")
         ),

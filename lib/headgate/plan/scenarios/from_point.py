@@ -8,9 +8,10 @@ from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
+from headgate.plan.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
 from headgate.plan.moment import ago, iso, milliseconds, moment
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import REMOTE, SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
 from headgate.plan.scenarios.move_group import Wish, move_group
 from headgate.plan.steps.moves import committed
@@ -89,7 +90,7 @@ def _only(given: Iterable[str]) -> dict[str, list[int]]:
     for text in given:
         topic, colon, numbers = text.partition(":")
         cells = [cell.strip() for cell in numbers.split(",")] if colon else []
-        if not topic or not all(c.isascii() and c.isdigit() for c in cells):
+        if not topic or not all(c.isascii() and c.isdecimal() for c in cells):
             raise ScenarioError(f"--topic: expected TOPIC or TOPIC:0,2, found {text!r}")
         only[topic] = sorted({*only.get(topic, []), *map(int, cells)})
     return only
@@ -224,8 +225,10 @@ SCENARIO = Scenario(
     support={
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.SPARK: needs(
-            "sources that are Kafka or files; the query begins there with empty state. And"
-            f" {REMOTE}"
+            CHECKPOINT,
+            KAFKA_OR_FILES,
+            PASSES_LOCATION,
+            note="The query begins there with empty state.",
         ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

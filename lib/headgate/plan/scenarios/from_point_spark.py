@@ -8,7 +8,8 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.plan.plan import Plan
 from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked, Kind, Option
+from headgate.plan.scenario import Asked, Option
+from headgate.plan.scenarios.new_output import OPTIONS as NEW_OUTPUT
 from headgate.plan.target import Place, Target
 from headgate.plan.world import World
 
@@ -72,11 +73,5 @@ OPTIONS = (
         required=True,
         engines=_SPARK,
     ),
-    Option(
-        name="new-output",
-        ask="Does it write somewhere else from now on?",
-        help="The query's file sink writes to a folder that it did not write to before.",
-        kind=Kind.FLAG,
-        engines=_SPARK,
-    ),
+    *NEW_OUTPUT,
 )

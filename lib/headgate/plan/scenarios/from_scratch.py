@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import CHECKPOINT, PASSES_LOCATION
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import REMOTE, SUPPORTED, Asked, Scenario, needs
+from headgate.plan.scenario import SUPPORTED, Asked, Scenario, needs
 from headgate.plan.scenarios import outputs, streams_options
 from headgate.plan.scenarios.outputs import with_outputs
 
@@ -33,7 +34,7 @@ SCENARIO = Scenario(
     build=build,
     options=(*outputs.OPTIONS, *streams_options.OPTIONS),
     support={
-        Engine.SPARK: needs(REMOTE),
+        Engine.SPARK: needs(CHECKPOINT, PASSES_LOCATION),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headgate.errors import EvidenceError
 from headgate.model.cluster import Topic
 from headgate.model.registry import Pipeline
 from headgate.model.version import Source, Version
@@ -11,6 +12,7 @@ from headgate.plan.plan import Plan
 from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios import common, elsewhere
+from headgate.plan.scenarios.lost_state import LostState, state_risks
 from headgate.plan.step import Step
 from headgate.plan.steps import ReplaceCheckpoint
 from headgate.plan.steps.process import start_or_ask
@@ -28,6 +30,7 @@ def build(asked: Asked) -> Plan:
     read = found.offsets if world.has_cluster() else {}
     topics = world.topics(read) if read else {}
     place = elsewhere.new_place(world, pipeline) if found.remote else None
+    lost = _lost(asked, found, topics)
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -38,9 +41,13 @@ def build(asked: Asked) -> Plan:
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),
         },
-        impact=common.records_again(topics, _positions(found)),
+        impact={
+            **common.records_again(topics, _positions(found)),
+            **({"open_state": list(lost.rows)} if lost.rows else {}),
+        },
         risks=(
             *_risks(pipeline, found, topics, version),
+            *lost.risks,
             *(elsewhere.risks(pipeline, found, place) if place else ()),
         ),
         refusals=tuple(_refusals(asked, found, topics)),
@@ -58,6 +65,24 @@ def _steps(asked: Asked, found: Checkpoint, place: str | None) -> tuple[Step, ..
     start = start_or_ask(stop, fresh=True)
     snapshot = common.snapshot_step(asked.world, **what)
     return (stop, snapshot, ReplaceCheckpoint(**what), start)
+
+
+def _lost(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
+    """Return what of the state can't be rebuilt; nothing if all of its input is read again."""
+    sources = _kafka_sources(asked.version)
+    if any(part.begin for topic in topics.values() for part in topic.partitions):
+        point = "the earliest offset"
+    elif found.offsets and (not sources or any(_starts(s) is None for s in sources)):
+        point = "the offset where it begins"
+    else:
+        return LostState()
+    try:
+        position = asked.world.query_position(found.location)
+    except EvidenceError as error:
+        return LostState(risks=(f"Unknown: what is lost with its state: {error}",))
+    if position is None:
+        return LostState()
+    return state_risks(asked.world, found.location, position, asked.version, point=point)
 
 
 def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:

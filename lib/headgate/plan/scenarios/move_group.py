@@ -17,6 +17,7 @@ from headgate.plan.steps import RecordOffsets, ResetOffsets
 from headgate.plan.steps.moves import chosen, commits_of, shown
 from headgate.plan.steps.process import start_or_ask
 from headgate.plan.target import Found, Target, TopicPart, find
+from headgate.plan.words import named, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
@@ -25,12 +26,14 @@ _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 class Wish:
     """Where to go, and with what: `only` limits topics to some partitions, `topics` the topics.
 
-    Without `topics` those with a committed offset move, and the registered ones.
+    Without `topics` those with a committed offset move, and the registered ones. `read` is how far
+    partitions were read whose committed offset is beyond their log.
     """
 
     target: Target
     topics: tuple[str, ...] = ()
     only: Mapping[str, list[int]] = field(default_factory=dict)
+    read: Mapping[TopicPart, int] = field(default_factory=dict)
 
 
 def move_group(asked: Asked, wish: Wish) -> Plan:
@@ -63,10 +66,10 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
             "topics": facts,
             "commands": common.command_facts(pipeline),
         },
-        impact=impact_of(topics, parts, positions, found),
+        impact=impact_of(topics, parts, positions, found, wish.read),
         risks=(
             *found.risks,
-            *move_risks(pipeline, topics, positions, found),
+            *move_risks(pipeline, topics, positions, found, wish.read),
             *cut_risks(wish.target, found.to, positions),
             *common.group_risks(group),
         ),
@@ -103,24 +106,42 @@ def impact_of(
     parts: Iterable[TopicPart],
     positions: Mapping[TopicPart, int],
     found: Found,
+    read: Mapping[TopicPart, int] | None = None,
 ) -> dict[str, Any]:
-    """Return by topic how many offsets are read again, skipped unread, and left to read."""
+    """Return by topic how many offsets are read again, skipped unread, and left to read.
+
+    Of a partition whose offset is beyond its log both are as many as it may be, unless `read` says
+    how far it was read.
+    """
     again = dict.fromkeys(sorted(topics), 0)
     skipped, to_read = dict(again), dict(again)
-    ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
-    begins = {(t.name, p.number): p.begin for t in topics.values() for p in t.partitions}
+    never: list[str] = []
+    logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     for part in parts:
-        at = positions.get(part, begins.get(part) or 0)
-        to, end = found.to.get(part, at), ends.get(part) or 0
-        again[part[0]] += max(min(at, end) - to, 0)
-        skipped[part[0]] += max(to - max(at, begins.get(part) or 0), 0)
+        log = logs.get(part)
+        begin, end = (log.begin or 0, log.end or 0) if log else (0, 0)
+        at = positions.get(part, begin)
+        least, most = _reached(at, begin, end, (read or {}).get(part))
+        to = found.to.get(part, at)
+        again[part[0]] += max(most - to, 0)
+        if to > max(least, begin):
+            skipped[part[0]] += to - max(least, begin)
+            never.append(span(part, max(least, begin), to))
         to_read[part[0]] += max(end - to, 0)
     return {
         "records": again,
         "total": sum(again.values()),
         "skipped": {name: count for name, count in skipped.items() if count},
         "to_read": to_read,
+        **({"never_read": never} if never else {}),
     }
+
+
+def _reached(at: int, begin: int, end: int, read: int | None) -> tuple[int, int]:
+    """Return how far a partition was read at least, and at most."""
+    if at <= end:
+        return at, at
+    return (begin, end) if read is None else (read, read)
 
 
 def move_risks(
@@ -128,10 +149,12 @@ def move_risks(
     topics: Mapping[str, Topic],
     positions: Mapping[TopicPart, int],
     found: Found,
+    read: Mapping[TopicPart, int] | None = None,
 ) -> list[str]:
     """Name what is read again, what is never read, and what is no longer whole."""
-    back = [p for p, to in found.to.items() if to < positions.get(p, to + 1)]
-    on = [p for p, to in found.to.items() if p in positions and to > positions[p]]
+    reached = _all_reached(topics, positions, found, read or {})
+    back = [p for p, to in found.to.items() if p not in reached or to < reached[p][1]]
+    on = {p: reached[p][0] for p, to in found.to.items() if p in reached and to > reached[p][0]}
     risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
     if back:
         risks.append(
@@ -139,12 +162,29 @@ def move_risks(
             " reaches its consumers a second time"
         )
     if on:
-        count = sum(found.to[part] - positions[part] for part in on)
+        count = sum(found.to[part] - at for part, at in on.items())
+        spans = named(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} never reads up to {count} records of {len(on)} partition(s): they"
-            " are skipped"
+            f"{pipeline.name} never reads up to {count} records of {len(on)} partition(s): {spans}"
         )
     return risks
+
+
+def _all_reached(
+    topics: Mapping[str, Topic],
+    positions: Mapping[TopicPart, int],
+    found: Found,
+    read: Mapping[TopicPart, int],
+) -> dict[TopicPart, tuple[int, int]]:
+    """Return how far each partition that moves was read, of those with a committed offset."""
+    reached = {}
+    for topic in topics.values():
+        for log in topic.partitions:
+            part = (topic.name, log.number)
+            if part in found.to and (at := positions.get(part)) is not None:
+                end = log.end if log.end is not None else at
+                reached[part] = _reached(at, log.begin or 0, end, read.get(part))
+    return reached
 
 
 def _refusals(

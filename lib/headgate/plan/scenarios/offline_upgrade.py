@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import CHECKPOINT, PASSES_LOCATION, Condition, commands
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import REMOTE, Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import upgrade_group, upgrade_spark
 from headgate.plan.verdict import FAIL_ON, read_fail_on
 
-_COMMANDS = "registered `deploy` and `withdraw` commands, which may be a person who is asked"
+_COMMANDS = Condition(
+    need="`deploy` and `withdraw` commands, which may be a manual step",
+    ask=commands("deploy", "withdraw", rest=" With `--deployed` only `withdraw` is needed."),
+)
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
 
 
@@ -87,11 +91,16 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(f"{_COMMANDS}. And {REMOTE}, on a copy"),
+        Engine.SPARK: needs(_COMMANDS, CHECKPOINT, PASSES_LOCATION),
         Engine.KAFKA_STREAMS: needs(
-            f"{_COMMANDS}; its local state and changelogs are not kept, so that a way back reads"
-            " again over the state that the new version left"
+            _COMMANDS,
+            note=(
+                "Local state and changelogs aren't backed up: a rollback reprocesses over the state"
+                " that the new version left."
+            ),
         ),
-        Engine.CONSUMER_GROUP: needs(f"{_COMMANDS}; there is no state that a verdict could judge"),
+        Engine.CONSUMER_GROUP: needs(
+            _COMMANDS, note="A consumer group has no state that a verdict could judge."
+        ),
     },
 )

@@ -22,6 +22,7 @@ from headgate.plan.steps import (
     SetAside,
     StartPipeline,
     StopPipeline,
+    VerifyOutput,
 )
 from headgate.plan.steps.parked import sizes_of
 from headgate.plan.steps.topics import topic_shapes
@@ -109,17 +110,36 @@ def with_outputs(asked: Asked, plan: Plan) -> Plan:
 
 
 def _outputs(asked: Asked) -> Outputs:
-    given = [n.strip() for text in asked.options.get("output-topics", ()) for n in text.split(",")]
-    sink = asked.version.sink if asked.version else None
-    names = {name for name in given if name}
-    if not names and sink is not None and sink.format == "kafka":
-        names = {t for t in (sink.target, sink.options.get("topic")) if t}
-    if not names and asked.version and asked.version.streams:
-        names = _written(asked.version.streams)
+    names, sink = _given(asked) or _told(asked), asked.version.sink if asked.version else None
     topics = asked.world.topics(names) if names and asked.world.has_cluster() else {}
     files = sink if sink is not None and sink.is_files else None
     folder = (files.target or files.options.get("path")) if files else None
     return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
+
+
+def _given(asked: Asked) -> set[str]:
+    given = [n.strip() for text in asked.options.get("output-topics", ()) for n in text.split(",")]
+    return {name for name in given if name}
+
+
+def _told(asked: Asked) -> set[str]:
+    """Return the topics that the stored version writes."""
+    version = asked.version
+    if version is not None and version.sink is not None and version.sink.format == "kafka":
+        return {version.sink.place} if version.sink.place else set()
+    return _written(version.streams) if version is not None and version.streams else set()
+
+
+def _foreign(asked: Asked) -> set[str]:
+    """Return the topics that were given and that the stored version does not write.
+
+    None where records name their topics, or the version doesn't tell all.
+    """
+    told, version = _told(asked), asked.version
+    streams = version.streams if version else None
+    if not told or (streams and any(s.extractor is not None for s in streams.sinks)):
+        return set()
+    return _given(asked) - told
 
 
 def _written(application: StreamsApplication) -> set[str]:
@@ -173,8 +193,22 @@ def _placed(
     start = [s for s in plan.steps if isinstance(s, StartPipeline | AskPerson)]
     stop = next((s for s in before if isinstance(s, StopPipeline)), None)
     if how is How.NEW and stop is not None:
-        start = [_ask(asked, stop, found, fresh=any(s.fresh for s in start))]
+        ask = _ask(asked, stop, found, fresh=any(s.fresh for s in start))
+        return (*before, *steps, ask, *_look(asked, stop, found))
     return (*before, *steps, *start)
+
+
+def _look(asked: Asked, stop: StopPipeline, found: Outputs) -> list[VerifyOutput]:
+    """Return the step that sees that a query no longer writes to its old outputs."""
+    if asked.pipeline.engine is not Engine.SPARK or stop.checkpoint is None:
+        return []
+    step = VerifyOutput(
+        pipeline=stop.pipeline,
+        checkpoint=stop.checkpoint,
+        new=tuple(_renamed(asked, found.topics).values()),
+        old=(*found.topics, *([found.folder] if found.folder else [])),
+    )
+    return [step]
 
 
 def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> AskPerson:
@@ -200,6 +234,11 @@ def _refusals(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[st
         yield (
             f"what {asked.pipeline.name} writes is not known: name its topics with"
             " --output-topics, or capture a version that tells its sink"
+        )
+    for name in sorted(_foreign(asked)):
+        yield (
+            f"--output-topics: {asked.pipeline.name} does not write {name}: the stored version"
+            f" writes {named(_told(asked))}"
         )
     for name in found.missing:
         yield f"the output topic {name} does not exist"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headgate.model.registry import Pipeline
 from headgate.model.version import Engine
+from headgate.plan.conditions import Condition, any_command
 from headgate.plan.plan import Plan
 from headgate.plan.ports.control import Status
 from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
@@ -91,7 +92,7 @@ def _resources(pipeline: Pipeline, location: str | None) -> list[str]:
 def _refusals(pipeline: Pipeline, world: World, *, resume: bool) -> list[str]:
     commands = pipeline.commands
     if commands.pause is None and commands.stop is None:
-        needed = _NEEDED[pipeline.engine]
+        needed = _NEEDED[pipeline.engine].why
         return [f"{pipeline.name} has neither a pause nor a stop command, it needs {needed}"]
     status = world.status(pipeline.name)
     if resume:
@@ -132,15 +133,28 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
 
 
 _STOP = "a registered `stop` command (a shell command, an HTTP call, a person)"
+_PAUSES = any_command("pause", "stop")
 _NEEDED = {
-    Engine.SPARK: (
-        f"{_STOP}; with `stop = {{ watch = true }}` the driver stops the query between two batches"
+    Engine.SPARK: needs(
+        Condition(need=_STOP, ask=any_command("stop")),
+        note="With `stop = { watch = true }` the driver stops the query between two batches.",
     ),
-    Engine.KAFKA_STREAMS: (
-        "a registered `pause` command that reaches every instance, because `KafkaStreams.pause()`"
-        f" works only inside a process; else {_STOP}: then it is stopped, and started to go on"
+    Engine.KAFKA_STREAMS: needs(
+        Condition(
+            need=f"a registered `pause` command that reaches every instance, else {_STOP}",
+            ask=_PAUSES,
+        ),
+        note=(
+            "`KafkaStreams.pause()` works only inside a process. Without a `pause` command the"
+            " application is stopped, and started to resume."
+        ),
     ),
-    Engine.CONSUMER_GROUP: f"a registered `pause` command that reaches every member, or {_STOP}",
+    Engine.CONSUMER_GROUP: needs(
+        Condition(
+            need=f"a registered `pause` command that reaches every member, else {_STOP}",
+            ask=_PAUSES,
+        )
+    ),
 }
 
 SCENARIO = Scenario(
@@ -156,5 +170,5 @@ SCENARIO = Scenario(
             kind=Kind.FLAG,
         ),
     ),
-    support={engine: needs(why) for engine, why in _NEEDED.items()},
+    support=_NEEDED,
 )

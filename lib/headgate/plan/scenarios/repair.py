@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import LOCAL
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import LOCAL, SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import repair_group, repair_spark
 
 
@@ -34,9 +35,10 @@ OPTIONS = (
     Option(
         name="beyond",
         ask="Where do partitions go whose offset is beyond the end?",
-        help="The beginning where the topic was made anew, the end where its tail was lost.",
+        help="The beginning if the topic was recreated, the end if its tail was lost, or the last"
+        " position in the journal or the worker's looks.",
         kind=Kind.CHOICE,
-        choices=("beginning", "end"),
+        choices=("beginning", "end", repair_group.LAST_KNOWN),
         engines=frozenset({Engine.CONSUMER_GROUP}),
     ),
     Option(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from headgate.model.activity import Position
 from headgate.model.cluster import Topic
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked
@@ -13,6 +14,8 @@ from headgate.plan.scenarios.move_group import Wish, move_group
 from headgate.plan.steps.moves import committed
 from headgate.plan.target import Listed, Place, Target, TopicPart
 
+LAST_KNOWN = "last-known"
+"""The answer to `--beyond` that takes a group to where it was seen last."""
 _SHOWN = 5
 
 
@@ -43,13 +46,51 @@ def build(asked: Asked) -> Plan:
         return asked.refuse(
             f"there is nothing to repair: every offset of {group} is within its log{left}"
         )
-    beyond = asked.options.get("beyond")
-    if astray.beyond and beyond is None:
+    beyond = str(asked.options.get("beyond", ""))
+    known = asked.known(topics) if astray.beyond else {}
+    if astray.beyond and not beyond:
+        return asked.refuse(_choices(astray, known))
+    unknown = astray.beyond.keys() - known.keys()
+    if beyond == LAST_KNOWN and unknown:
         return asked.refuse(
-            f"{_named(astray.beyond)} stands beyond its log's end: say with --beyond whether it"
-            " goes to the beginning (the topic was made anew) or to the end (its tail was lost)"
+            f"--beyond={LAST_KNOWN}: no last position of {_named(unknown)} is known. Choose"
+            " --beyond=beginning or --beyond=end."
         )
-    return move_group(asked, _wish(astray, str(beyond)))
+    return _explained(move_group(asked, _wish(astray, beyond, known)), astray, beyond, known)
+
+
+def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
+    """Say what --beyond can be, with the last known positions."""
+    said = (
+        f"the committed offset of {_named(astray.beyond)} is beyond the end of its log. Choose"
+        " --beyond=beginning (the topic was recreated) or --beyond=end (the log's tail was lost)"
+    )
+    seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
+    return f"{said}, or --beyond={LAST_KNOWN}: {'; '.join(seen[:_SHOWN])}" if seen else said
+
+
+def _seen(part: TopicPart, last: Position) -> str:
+    return f"{part[0]}[{part[1]}] was at {last.offset} at {last.at}"
+
+
+def _explained(
+    plan: Plan, astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]
+) -> Plan:
+    """Return the plan with how it is known what is read again, or never."""
+    found = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
+    unknown = astray.beyond.keys() - known.keys()
+    risks = list(plan.risks)
+    if found:
+        risks.append(
+            f"last known position: {'; '.join(found[:_SHOWN])}. What the group read after that"
+            " isn't known"
+        )
+    if unknown:
+        end = "never read" if beyond == "end" else "read again"
+        risks.append(
+            f"no last position of {_named(unknown)} is known: any record of its log may be {end}"
+        )
+    return replace(plan, risks=tuple(risks))
 
 
 def _astray(positions: Mapping[TopicPart, int], topics: Mapping[str, Topic]) -> _Astray:
@@ -67,19 +108,24 @@ def _astray(positions: Mapping[TopicPart, int], topics: Mapping[str, Topic]) -> 
     return found
 
 
-def _wish(astray: _Astray, beyond: str) -> Wish:
+def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> Wish:
     to_end = beyond == "end"
+    read = {part: last.offset for part, last in known.items()}
     only: dict[str, list[int]] = {}
     for topic, number in sorted({*astray.below, *astray.beyond}):
         only.setdefault(topic, []).append(number)
-    if astray.below and astray.beyond and to_end:
+    if astray.beyond and beyond == LAST_KNOWN:
+        rows = [(part, begin) for part, (begin, _) in astray.below.items()]
+        rows += [(part, read[part]) for part in astray.beyond]
+        target = Target(place=Place.LISTED, listed=_listed(rows))
+    elif astray.below and astray.beyond and to_end:
         rows = [(part, begin) for part, (begin, _) in astray.below.items()]
         rows += [(part, end) for part, (_, end) in astray.beyond.items()]
         target = Target(place=Place.LISTED, listed=_listed(rows))
     else:
         is_end = to_end and not astray.below
         target = Target(place=Place.END if is_end else Place.BEGINNING)
-    return Wish(target=target, topics=tuple(sorted(only)), only=only)
+    return Wish(target=target, topics=tuple(sorted(only)), only=only, read=read)
 
 
 def _listed(rows: Iterable[tuple[TopicPart, int]]) -> tuple[Listed, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
+from headgate.plan.conditions import LOCAL, Answered, Condition, Facts, met, missing, unknown
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
 from headgate.plan.scenarios import (
@@ -48,6 +49,27 @@ OPTIONS = (
     *(replace(o, engines=_STREAMS) for o in outputs.OPTIONS if o.name not in _NOT_ASKED),
 )
 
+
+def _topology(facts: Facts) -> Answered:
+    if facts.version is None or not facts.version.topology.nodes:
+        return missing("No stored version describes the topology.")
+    return met("A stored version describes the topology.")
+
+
+def _between(facts: Facts) -> Answered:
+    return unknown("The plan compares the inputs that grow with the topology.")
+
+
+_DESCRIBED = Condition(need="a stored version that describes the topology", ask=_topology)
+_REPARTITIONED = Condition(
+    need=(
+        "a repartition topic between the inputs that grow and all state: if state is kept by the"
+        " keys of an input, old and new records of a key would come to different tasks, and"
+        " nothing here copies them"
+    ),
+    ask=_between,
+)
+
 SCENARIO = Scenario(
     name="rescale",
     title="Rescale",
@@ -56,18 +78,15 @@ SCENARIO = Scenario(
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(
-            "state in RocksDB and no limit(), a query on Spark 4.2 or newer, and a checkpoint that"
-            " is a folder of this machine"
-        ),
+        Engine.SPARK: needs(LOCAL, rescale_spark.SPREADS, rescale_spark.NEW_ENOUGH),
         Engine.KAFKA_STREAMS: needs(
-            "a stored version that describes the topology, and a repartition topic between the"
-            " inputs that grow and all state, which is then made anew by reading everything again;"
-            " without state nothing is read again, nor behind a repartition topic whose number of"
-            " partitions the code fixes, as it shows while the application works. Refused where"
-            " state is kept by the keys of an input as they lie: old and new records of a key would"
-            " come to different tasks, Kafka moves none of them and nothing here copies them, so a"
-            " new version must repartition them first, or use a new topic that was filled by key"
+            _DESCRIBED,
+            _REPARTITIONED,
+            note=(
+                "The state after that topic is rebuilt by reprocessing everything. Without state"
+                " nothing is reprocessed, nor after a repartition topic whose number of partitions"
+                " the code fixes."
+            ),
         ),
         Engine.CONSUMER_GROUP: refused(
             "a group takes added partitions by itself, from auto.offset.reset on; but keys then"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.model.version import OperatorKind, StatefulOperator, Version
+from headgate.plan.conditions import Answered, Condition, Facts, met, missing, unknown
 from headgate.plan.plan import Plan
 from headgate.plan.ports.checkpoints import Checkpoint
 from headgate.plan.ports.control import Status
@@ -21,6 +22,35 @@ _FIRST = (4, 2)
 _LIMIT = "globalLimit"
 
 
+def _spreads(facts: Facts) -> Answered:
+    position = facts.position
+    if position is None or position.batch is None:
+        return unknown(facts.unread or "The plan reads the state from the checkpoint.")
+    if not position.operators:
+        return missing("The query has no state.")
+    if "RocksDB" not in _provider(position):
+        return missing(f"The state is kept by {_provider(position).rpartition('.')[2]}.")
+    if _LIMIT in position.operators:
+        return missing("The query has a limit().")
+    return met("The state is in RocksDB.")
+
+
+def _is_new_enough(facts: Facts) -> Answered:
+    runs = facts.version.engine_version if facts.version else None
+    known = _number(runs)
+    if known is None:
+        return unknown("No stored version names the query's Spark version.")
+    return (
+        met(f"It runs on Spark {runs}.")
+        if known >= _FIRST
+        else missing(f"It runs on Spark {runs}.")
+    )
+
+
+SPREADS = Condition(need="state in RocksDB and no limit()", ask=_spreads)
+NEW_ENOUGH = Condition(need="a query on Spark 4.2 or newer", ask=_is_new_enough)
+
+
 def build(asked: Asked) -> Plan:
     """Return the plan: stop, copy, let Spark spread the copy's state, put it in place, start."""
     found = found_query(asked)
@@ -37,7 +67,7 @@ def build(asked: Asked) -> Plan:
     now = position.pinned.get(PARTITIONS)
     stopped = asked.world.status(pipeline.name) is Status.STOPPED
     stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
-    was = int(now) if now and now.isdigit() else None
+    was = int(now) if now and now.isdecimal() else None
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -82,14 +112,14 @@ def _refusals(
     elif "RocksDB" not in _provider(position):
         refusals.append(
             f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
-            " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER): begin"
-            " with other settings by from-scratch, from-point or carry-over"
+            " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER):"
+            " from-scratch, from-point and carry-over take other settings, and drop the state"
         )
     if _LIMIT in position.operators:
         refusals.append(
             "the query has a limit(), whose state Spark does not spread"
-            " (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR): begin with"
-            " other settings by from-scratch, from-point or carry-over"
+            " (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR):"
+            " from-scratch, from-point and carry-over take other settings, and drop the state"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
         refusals.append(f"the state lies in {wanted} partitions already")
@@ -116,7 +146,7 @@ def _provider(position: QueryPosition) -> str:
 
 def _number(version: str | None) -> tuple[int, ...] | None:
     parts = (version or "").split(".")[:2]
-    return tuple(map(int, parts)) if len(parts) == 2 and all(p.isdigit() for p in parts) else None
+    return tuple(map(int, parts)) if len(parts) == 2 and all(p.isdecimal() for p in parts) else None
 
 
 def _risks(version: Version | None) -> list[str]:

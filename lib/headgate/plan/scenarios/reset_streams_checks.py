@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from headgate.model.cluster import GroupType
+from headgate.model.near_names import near_names
 from headgate.model.streams import internal_kind
 from headgate.plan.internal_topics import Claim
 from headgate.plan.one_point import cut_risks
+from headgate.plan.plan import RESET
 from headgate.plan.scenarios import common
 from headgate.plan.scenarios.move_group import move_risks
 from headgate.plan.scenarios.reset_streams import Seen, clears_state
@@ -17,6 +18,7 @@ from headgate.plan.steps.transactions import OPEN_SECONDS
 from headgate.plan.target import Found, Place
 from headgate.plan.words import named
 
+_REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
@@ -33,7 +35,7 @@ def refusals(seen: Seen) -> tuple[str, ...]:
 def _of_group(seen: Seen) -> Iterator[str]:
     group, commands = seen.group, seen.asked.pipeline.commands
     if group.state == "dead":
-        near = get_close_matches(group.id, seen.groups, n=3, cutoff=0.8)
+        near = near_names(group.id, seen.groups)
         hint = f"; similar ids are {', '.join(near)}" if near else ""
         yield (
             f"there is no group {group.id}: no application has this id, or its offsets have"
@@ -96,7 +98,9 @@ def _of_internals(seen: Seen) -> Iterator[str]:
             yield f"{topic} is not {seen.application}'s: {one.why}"
         elif one.claim is Claim.UNPROVEN and wanted is None:
             what = "name what is to be deleted with --internal-topics"
-            ways = f"Give its topology (--topology), {what}, or keep all with --keep-internal"
+            is_reset = seen.asked.scenario == RESET
+            told = "Give its topology (--topology)" if is_reset else _REGISTER
+            ways = f"{told}, {what}, or keep all with --keep-internal"
             if seen.wish.rescales:
                 ways = f"N{what[1:]}, or give it to its owner (a registered pipeline)"
             yield f"nothing proves that {topic} is {seen.application}'s: {one.why}. {ways}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import LOCAL
 from headgate.plan.plan import Plan
-from headgate.plan.scenario import LOCAL, SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
 from headgate.plan.scenarios import retire_group, retire_spark, retire_streams
 from headgate.plan.scenarios.streams_options import CLEARED, INTERNAL_TOPICS, KEEP_INTERNAL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
-from headgate.model.version import FILE_SINKS
+from headgate.model.sinks import BatchIds, SinkFormat, is_one_place, sink_format
 from headgate.plan.scenario import Asked
 from headgate.plan.step import Step
 from headgate.plan.steps import CutSinkLog, RecordOutput
@@ -13,13 +13,9 @@ from headgate.plan.steps.output_record import spans, written_since
 from headgate.plan.words import named
 
 NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
-SINKS = ("file", "delta", "kafka", "foreach", "other")
-_KINDS = {
-    **dict.fromkeys(FILE_SINKS, "file"),
-    **dict.fromkeys(("foreachbatch", "foreach"), "foreach"),
-    "delta": "delta",
-    "kafka": "kafka",
-}
+# `other` is whatever writes a batch again.
+_OTHER = SinkFormat(format="other", batch_ids=BatchIds.WRITES)
+SINKS = ("file", "delta", "iceberg", "hudi", "kafka", "foreach", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +35,68 @@ def plan_sink(asked: Asked, batch: int, last: int, since: int | None) -> SinkPla
     `since` is when the first of them was planned (Unix milliseconds), None where nothing tells.
     """
     new_id = bool(asked.options.get("new-query-id"))
-    kind, where = sink_kind(asked), sink_place(asked)
+    sink, where = sink_of(asked), sink_place(asked)
     again = f"batches {batch + 1} to {last}" if last > batch + 1 else f"batch {last}"
-    match kind:
-        case "":
-            return SinkPlan(refusals=(unknown_sink(asked),))
-        case "file":
-            return _files(asked, batch, where, new_id=new_id)
-        case "delta":
-            return _delta(where, again, new_id=new_id)
-        case "foreach":
+    if reasons := contradictions(asked):
+        return SinkPlan(refusals=reasons)
+    if sink.is_files:
+        return _files(asked, batch, where, new_id=new_id)
+    match sink.batch_ids:
+        case BatchIds.UNKNOWN:
+            return SinkPlan(refusals=(unknown_sink(asked, sink),))
+        case BatchIds.DROPS:
+            return SinkPlan(refusals=(_dropped(sink, where, again),))
+        case BatchIds.DROPS_OF_QUERY:
+            return _of_query(sink, where, again, new_id=new_id)
+        case BatchIds.BY_FUNCTION:
             return _foreach(asked, again, new_id=new_id)
-        case "kafka" if where and since and asked.world.has_cluster():
-            return _kafka(asked, where, batch, again, since, new_id=new_id)
-        case _:
-            return _doubled(asked, where, again, new_id=new_id)
+    if sink.format == "kafka" and where and since and asked.world.has_cluster():
+        return _kafka(asked, where, batch, again, since, new_id=new_id)
+    return _doubled(asked, where, again, new_id=new_id)
 
 
-def sink_kind(asked: Asked) -> str:
-    """Return one of SINKS, another format's name, or nothing where nobody tells."""
-    sink = asked.version.sink if asked.version else None
-    word = str(asked.options.get("sink") or (sink.format if sink else None) or "")
-    return _KINDS.get(word.lower(), word.lower())
+def sink_of(asked: Asked) -> SinkFormat:
+    """Return what is known of the sink's format; its name is empty if nothing tells it."""
+    said = asked.options.get("sink")
+    if said == _OTHER.format:
+        return _OTHER
+    known = asked.version.sink.traits if asked.version and asked.version.sink else None
+    return sink_format(said) if said else known or sink_format(None)
+
+
+def contradictions(asked: Asked) -> tuple[str, ...]:
+    """Return what the stored version says against the answers about the sink."""
+    known = asked.version.sink if asked.version else None
+    said, path = asked.options.get("sink"), asked.options.get("sink-path")
+    if known is None:
+        return ()
+    now, found = sink_of(asked), known.traits
+    reasons: list[str] = []
+    is_known = found.batch_ids is not BatchIds.UNKNOWN
+    if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
+        reasons.append(f"--sink {said}: the stored version writes to {found.format}; leave it out")
+    if path and known.place and not is_one_place(path, known.place):
+        reasons.append(
+            f"--sink-path {path}: the stored version writes to {known.place}; leave it out, or"
+            " capture the query again if it moved"
+        )
+    return tuple(reasons)
 
 
 def sink_place(asked: Asked) -> str | None:
-    """Return the folder, table or topic that the sink writes to; None where nobody tells."""
+    """Return the folder, table or topic that the sink writes to; None if nothing tells it."""
     sink = asked.version.sink if asked.version else None
-    told = (sink.target or sink.options.get("topic")) if sink else None
-    return asked.options.get("sink-path") or told
+    return asked.options.get("sink-path") or (sink.place if sink else None)
 
 
-def unknown_sink(asked: Asked) -> str:
-    """Return the refusal of a query whose sink nobody tells."""
+def unknown_sink(asked: Asked, sink: SinkFormat) -> str:
+    """Return the refusal of a query whose sink may drop batches that come again."""
+    if sink.format:
+        return (
+            f"whether the sink {sink.format} of {asked.pipeline.name} drops batch numbers that it"
+            " has is not known: say --sink other if it writes them again, --sink delta if it"
+            " drops them by query id"
+        )
     return (
         f"what {asked.pipeline.name} writes to is not known, and some sinks drop batches whose"
         " numbers they have: capture the query (`headgate capture --pipeline"
@@ -118,14 +143,23 @@ def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> Sink
     )
 
 
-def _delta(where: str | None, again: str, *, new_id: bool) -> SinkPlan:
-    table = f"the Delta table{f' {where}' if where else ''}"
+def _dropped(sink: SinkFormat, where: str | None, again: str) -> str:
+    """Return the refusal of a table that drops numbers whichever query writes them."""
+    return (
+        f"the {sink.title}{f' {where}' if where else ''} remembers its last batch number, whatever"
+        f" the query's id, and drops {again} without an error: restore the table to its state"
+        " before them, or write to another table"
+    )
+
+
+def _of_query(sink: SinkFormat, where: str | None, again: str, *, new_id: bool) -> SinkPlan:
+    table = f"the {sink.title}{f' {where}' if where else ''}"
     if not new_id:
         return SinkPlan(
             refusals=(
-                f"{table} remembers the query's id with its last batch, and would drop {again}"
-                " without a word: take a copy of the table as it was, or say --new-query-id, and"
-                f" it gets the rows of {again} a second time",
+                f"{table} remembers the query's id with its last batch, and drops {again} without"
+                " an error. Restore the table to its version before them, or say --new-query-id:"
+                f" then it gets the rows of {again} twice",
             )
         )
     return SinkPlan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headgate.model.version import Engine
+from headgate.plan.conditions import ALL_KAFKA, BATCH_DONE, CUT_COMMANDS, LOCAL
 from headgate.plan.plan import Plan
 from headgate.plan.scenario import SUPPORTED, Asked, Option, Scenario, needs
 from headgate.plan.scenarios import from_old_state, skip_group, skip_spark
@@ -41,10 +42,11 @@ SCENARIO = Scenario(
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: SUPPORTED,
         Engine.SPARK: needs(
-            "sources that are all Kafka, one of which reads the topic, a checkpoint that is a"
-            " folder of this machine, and a first batch that is done; where records stand in front"
-            " of it in the batch that fails, stop, start and status commands, too: the query does"
-            " these before it steps over the record"
+            LOCAL,
+            ALL_KAFKA,
+            BATCH_DONE,
+            CUT_COMMANDS,
+            note="The query completes the records before the skipped ones first.",
         ),
     },
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
+from headgate.model.sinks import BatchIds
 from headgate.plan.scenario import Asked
 from headgate.plan.scenarios.rewind_sink import (
     NO_FOLDER,
-    sink_kind,
+    contradictions,
+    sink_of,
     sink_place,
     unknown_sink,
     without_log,
@@ -27,24 +29,25 @@ class SkipSink:
 
 def look_at_sink(asked: Asked, done: int, part: int | None) -> SkipSink:
     """Return it for a query whose last batch is `done`, and that does `part` up to the record."""
-    where = sink_place(asked)
-    match sink_kind(asked):
-        case "":
-            return SkipSink(refusals=(unknown_sink(asked),))
-        case "file":
-            return _files(asked, done, where)
-        case "delta":
+    where, sink = sink_place(asked), sink_of(asked)
+    if reasons := contradictions(asked):
+        return SkipSink(refusals=reasons)
+    if sink.is_files:
+        return _files(asked, done, where)
+    match sink.batch_ids:
+        case BatchIds.UNKNOWN:
+            return SkipSink(refusals=(unknown_sink(asked, sink),))
+        case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    "the Delta table remembers the number of the last batch: after an undo it drops"
-                    " those that it has without a word, so put the table back to its version of"
-                    " before the run first",
+                    f"the {sink.title} remembers the number of the last batch: after an undo it"
+                    " drops those that it has without an error, so restore the table to its"
+                    " version before the run first",
                 )
             )
-        case "foreach":
+        case BatchIds.BY_FUNCTION:
             return SkipSink(risks=(_again(asked, part),) if part is not None else ())
-        case _:
-            return SkipSink(risks=(_doubled(asked, part, where),) if part is not None else ())
+    return SkipSink(risks=(_doubled(asked, part, where),) if part is not None else ())
 
 
 def _files(asked: Asked, done: int, where: str | None) -> SkipSink:

@@ -41,7 +41,7 @@ def matched_takes(
     Without a version that tells its sources, they are taken to be the same in the same order.
     """
     new = _placed(version)
-    named = any(not s.name.isdigit() for s in position.sources)
+    named = any(not s.name.isdecimal() for s in position.sources)
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
         risk = (

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         KeepOffsets,
         WithdrawVersion,
     )
+    from headgate.plan.steps.verify_output import VerifyOutput
 
     STEPS: tuple[type[Step], ...]
 
@@ -143,6 +144,7 @@ __all__ = [
     "StepOver",
     "StopPipeline",
     "Unfence",
+    "VerifyOutput",
     "WithdrawCheckpoint",
     "WithdrawVersion",
     "load_step",
@@ -164,6 +166,7 @@ _PLACES = {
     "start_version": "prove_version:StartVersion",
     "prove_version": "prove_version:ProveVersion",
     "compare_version": "compare_version:CompareVersion",
+    "verify_output": "verify_output:VerifyOutput",
     "snapshot_checkpoint": "checkpoint:SnapshotCheckpoint",
     "replace_checkpoint": "checkpoint:ReplaceCheckpoint",
     "restore_checkpoint": "checkpoint:RestoreCheckpoint",

@@ -44,6 +44,10 @@ class StepBase:
         """Never: doing once more what is done already does no harm."""
         return False
 
+    def reached(self, effects: Effects, was: Was) -> bool:
+        """As after a crash: the effect that is there counts, whoever reported a failure."""
+        return self.settled(effects, was)
+
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Nothing is put back."""
         return ()

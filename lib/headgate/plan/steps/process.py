@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headgate.errors import StepError
-from headgate.plan.ports.control import Status
+from headgate.errors import RunCancelledError, StepError
+from headgate.plan.ports.control import Status, Told
 from headgate.plan.step import Step, Was, check_command
 from headgate.plan.steps.base import StepBase
 from headgate.plan.steps.fence import Unfence
@@ -73,7 +73,18 @@ class StopPipeline(StepBase):
         if self.command is None:
             return
         if is_running(effects, self.pipeline, self.group) is not False:
+            self._stop(effects)
+
+    def _stop(self, effects: Effects) -> None:
+        """Run the command; if it fails, the pipeline may have stopped all the same."""
+        try:
             effects.command(self.pipeline, "stop")
+        except RunCancelledError:
+            raise
+        except StepError as error:
+            if is_running(effects, self.pipeline, self.group) is not False:
+                raise
+            effects.note(f"{error}. Checked once more: {self.pipeline} is stopped")
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
@@ -126,8 +137,8 @@ class Beginning(StepBase):
             effects.command(self.pipeline, "unfence")
 
     def bind(self, effects: Effects) -> Was:
-        """Remember the logs' newest batches: later ones show that the query runs."""
-        return {"head": self._head(effects)}
+        """Remember the logs' newest batches and the watched run: later ones show that it runs."""
+        return {"head": self._head(effects), "run": effects.told(self.pipeline).run}
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
@@ -220,6 +231,40 @@ class StartPipeline(Beginning):
         if status is Status.UNKNOWN:
             return self._shows(effects, was)
         return status is Status.RUNS
+
+    def reached(self, effects: Effects, was: Was) -> bool:
+        """Return whether it runs although its start command failed, or gave up waiting for it.
+
+        A sign of the pipeline itself is waited for. If nothing could give one, its status command
+        is believed once it has said `runs` for a while: a process may live on without its query.
+        """
+        if not self._runs_after_all(effects, was):
+            return False
+        self._take_off_fence(effects)
+        return True
+
+    def _runs_after_all(self, effects: Effects, was: Was) -> bool:
+        wait, told = Wait(effects=effects), effects.told(self.pipeline)
+        while not self._gives_sign(effects, was, told):
+            status = effects.status(self.pipeline)
+            is_silent = told.status is Status.UNKNOWN and not self.fresh and self.group is None
+            if status is Status.RUNS and is_silent and wait.seconds >= STOPPED_SECONDS:
+                return True
+            if status is Status.STOPPED or wait.seconds >= self._patience(effects, status):
+                return False
+            wait.pause()
+            told = effects.told(self.pipeline)
+        return True
+
+    def _patience(self, effects: Effects, status: Status) -> float:
+        """Return for how long a sign is waited for after a start command that failed."""
+        if status is Status.RUNS:
+            return START_SECONDS
+        return SIGN_SECONDS if effects.has_left(self.pipeline, "start") else GRACE_SECONDS
+
+    def _gives_sign(self, effects: Effects, was: Was, told: Told) -> bool:
+        is_new_run = told.status is Status.RUNS and told.run != was.get("run")
+        return self._shows(effects, was) or (is_new_run and not self.fresh)
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Take the fence off; run the command unless it is known to run already."""

@@ -112,7 +112,7 @@ def task_timeout(s: Subject) -> Iterator[Problem]:
     instance that goes has its state restored elsewhere.
     """
     text = s.config(TASK_TIMEOUT)
-    short = bool(text and text.isdigit() and int(text) < DEFAULT_TIMEOUT_MS)
+    short = bool(text and text.isdecimal() and int(text) < DEFAULT_TIMEOUT_MS)
     unset = bool(s.app.config) and (text is None or text == str(DEFAULT_TIMEOUT_MS))
     if short or unset:
         now = span(int(text)) if text and int(text) else "zero" if text else "not set"

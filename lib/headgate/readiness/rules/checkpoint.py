@@ -6,8 +6,9 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from headgate.compat.naming import location, normal_path, option
+from headgate.compat.naming import location, option
 from headgate.compat.timing import output_mode
+from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Version
 from headgate.readiness.report import Severity
 from headgate.readiness.rule import Problem, rule
@@ -103,7 +104,7 @@ def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
 def _folders(version: Version) -> Iterator[tuple[str | None, str, str]]:
     """Yield (node, what it is, path) of the folders that the query writes or reads."""
     sink = version.sink
-    target = (sink.options.get("path") or sink.target) if sink else None
+    target = sink.place if sink else None
     if sink and target and sink.format not in ("kafka", "memory") and "/" in target:
         yield sink.node, "the sink's folder", target
     for source in version.sources or ():
@@ -161,7 +162,7 @@ def short_rewind(s: Subject) -> Iterator[Problem]:
 def _retained(s: Subject) -> int | None:
     """Return how many batches are kept; None where neither settings nor a long log tells."""
     text = s.setting(RETAINED)
-    if text is not None and text.isdigit():
+    if text is not None and text.isdecimal():
         return int(text)
     return DEFAULT_RETAINED if s.settings_told else None
 

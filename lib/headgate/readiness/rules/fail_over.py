@@ -155,8 +155,9 @@ def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             what="The application uses group.protocol=streams.",
             remedy="For such a release stop all instances, start the new one with "
-            "group.protocol=classic once, and go back; or keep the group's offsets, delete the "
-            "group, and restore them. `headgate diff` says which releases need it.",
+            "group.protocol=classic once, and go back; or, if the group is empty, save its "
+            "offsets, delete the group, and restore them. `headgate diff` says which releases "
+            "need it.",
             keeps_state=True,
         )
 

@@ -115,7 +115,7 @@ def policy_of(topic: InternalTopic) -> str | None:
 def retention_ms(topic: InternalTopic) -> int | None:
     """Return the retention in force, -1 for ever; None where nobody said."""
     text = topic.configs.get("retention.ms") or topic.effective.get("retention.ms") or ""
-    return int(text) if text.lstrip("-").isdigit() else None
+    return int(text) if text.lstrip("-").isdecimal() else None
 
 
 def _changelogs(s: Subject) -> list[InternalTopic]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headgate.compat.world import STORED
+from headgate.compat.world import are_current, too_old
 from headgate.landscape.lags import checkpoint_positions, ends_of, group_positions
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.model.activity import ActivityState
@@ -150,7 +150,7 @@ def _stopped_ms(s: Subject) -> float | None:
 
 def _offsets_kept_ms(s: Subject) -> int | None:
     text = s.cluster.broker_settings.get(RETENTION, "") if s.cluster else ""
-    return int(text) * _MINUTE_MS if text.isdigit() else None
+    return int(text) * _MINUTE_MS if text.isdecimal() else None
 
 
 def _positions(s: Subject) -> tuple[PartitionLag, ...]:
@@ -158,8 +158,7 @@ def _positions(s: Subject) -> tuple[PartitionLag, ...]:
         return ()
     ends = ends_of(s.cluster)
     if s.version.engine is Engine.SPARK:
-        progress = s.version.progress
-        if progress is not None and progress.offsets_from == STORED:
+        if too_old(s.version, s.cluster) or not are_current(s.version):
             return ()
         return checkpoint_positions(replace(s.version, sources=s.of_this_cluster()), ends)
     return group_positions(s.group, ends) if s.group else ()

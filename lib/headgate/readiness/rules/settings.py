@@ -38,7 +38,6 @@ _MEANING = {
 _INFERENCE = "spark.sql.streaming.schemaInference"
 _SPECULATION = "spark.speculation"
 _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNORECASE)
-_HEAVY = frozenset({"kafka", "foreach", "foreachBatch"})
 
 
 @rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK)
@@ -138,7 +137,7 @@ def speculation(s: Subject) -> Iterator[Problem]:
     what a task sends to Kafka or to a service is sent twice.
     """
     sink = s.version.sink
-    if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.format in _HEAVY:
+    if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.traits.writes_in_tasks:
         yield Problem(
             severity=Severity.MEDIUM,
             where=sink.node,

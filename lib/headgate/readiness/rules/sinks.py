@@ -10,7 +10,6 @@ from headgate.readiness.report import Severity
 from headgate.readiness.rule import Problem, rule
 from headgate.readiness.subject import Subject
 
-_IN_MEMORY = frozenset({"memory", "console"})
 _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 
@@ -64,7 +63,7 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
             where=sink.node,
             what=f"Output goes to files{_at(sink)}.",
             remedy="For a replay plan a new folder and a new checkpoint together, and move the "
-            "readers over. A table format (Delta, Iceberg, Hudi) takes a replay where it is.",
+            "readers over. A Delta or Iceberg table takes a replay of a new query in place.",
             keeps_state=False,
         )
 
@@ -147,7 +146,7 @@ def output_nowhere(s: Subject) -> Iterator[Problem]:
     most queries can't even be restarted from their checkpoint.
     """
     sink = s.version.sink
-    if sink and sink.format in _IN_MEMORY:
+    if sink and sink.traits.for_trials:
         yield Problem(
             severity=Severity.MEDIUM,
             where=sink.node,

@@ -1,7 +1,7 @@
 /* Pan, zoom and the minimap: where the world stands in the canvas. */
 const FIT_MOST = 1.15, READABLE = 0.7, FAR = 0.34, NEAREST = 3, FARTHEST = 0.03;
 const CROWDED = 1500, MARGIN = 200;
-const EDGE = 22, FOOT = 46, MAP_WIDTH = 148, MAP_HEIGHT = 96;
+const EDGE = 22, MAP_WIDTH = 150, MAP_HEIGHT = 46;
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class Camera {
@@ -16,37 +16,50 @@ class Camera {
     this.size = [1, 1];
   }
 
-  get room() { return [this.host.clientWidth, this.host.clientHeight]; }
+  get room() { return [this.canvas.clientWidth, this.canvas.clientHeight]; }
 
   fitting() {
     const [w, h] = this.room;
-    return Math.min(FIT_MOST, (w - 2 * EDGE - 16) / this.size[0], (h - 2 * EDGE - FOOT) / this.size[1]);
+    return Math.min(FIT_MOST, (w - 2 * EDGE - 16) / this.size[0], (h - 2 * EDGE) / this.size[1]);
   }
 
-  /* The first look: everything where it stays readable, else from the start (or around `node`). */
-  frame(node) {
+  /* The first look: everything if it stays readable or `all` is asked for, else from the start (or around `node`). */
+  frame(node, all) {
     this.touched = false;
     const fits = this.fitting();
-    this.zoom = Math.max(fits, READABLE);
+    this.zoom = Math.max(fits, all ? FARTHEST : READABLE);
     const [w, h] = this.room, wide = this.size[0] * this.zoom, high = this.size[1] * this.zoom;
     this.x = wide + 2 * EDGE <= w ? (w - wide) / 2 : EDGE;
-    this.y = high + EDGE + FOOT <= h ? Math.max(EDGE, (h - FOOT - high) / 2) : EDGE;
-    if (node && fits < READABLE) this.centre(node);
+    this.y = high + 2 * EDGE <= h ? (h - high) / 2 : EDGE;
+    if (node && fits < this.zoom) this.centre(node);
     this.request();
+  }
+
+  holds(box) {
+    const [w, h] = this.room, k = this.zoom, x = box.x * k + this.x, y = box.y * k + this.y;
+    return x >= 0 && y >= 0 && x + box.width * k <= w && y + box.height * k <= h;
+  }
+
+  /* Bring a box that was opened into the middle: all of it, as near as it can be read. */
+  approach(box) {
+    const [w, h] = this.room, fits = Math.min((w - 2 * EDGE) / box.width, (h - 2 * EDGE) / box.height);
+    this.zoom = Math.min(Math.max(fits, FAR), Math.max(this.zoom, READABLE));
+    this.touched = true;
+    this.glide(w / 2 - (box.x + box.width / 2) * this.zoom, h / 2 - (box.y + box.height / 2) * this.zoom);
   }
 
   showAll() {
     const [w, h] = this.room;
     this.touched = false;
     this.zoom = Math.max(FARTHEST, this.fitting());
-    this.glide((w - this.size[0] * this.zoom) / 2, Math.max(EDGE, (h - FOOT - this.size[1] * this.zoom) / 2));
+    this.glide((w - this.size[0] * this.zoom) / 2, (h - this.size[1] * this.zoom) / 2);
   }
 
   centre(node) {
     const [w, h] = this.room, wide = this.size[0] * this.zoom, high = this.size[1] * this.zoom;
     const inside = (at, room, size) => Math.min(EDGE, Math.max(room - EDGE - size, at));
     this.x = wide + 2 * EDGE > w ? inside(w / 2 - node.x * this.zoom, w, wide) : (w - wide) / 2;
-    this.y = high + EDGE + FOOT > h ? inside(h / 2 - node.y * this.zoom, h - FOOT, high) : (h - FOOT - high) / 2;
+    this.y = high + 2 * EDGE > h ? inside(h / 2 - node.y * this.zoom, h, high) : (h - high) / 2;
     this.request();
   }
 
@@ -97,7 +110,7 @@ class Camera {
     this.pending = 0;
     this.world.setAttribute("transform", `translate(${this.x},${this.y}) scale(${this.zoom})`);
     this.canvas.classList.toggle("far", this.zoom < FAR);
-    this.host.style.backgroundPosition = `${this.x}px ${this.y}px`;
+    this.canvas.style.backgroundPosition = `${this.x}px ${this.y}px`;
     this.hideFar();
     this.drawFrame();
   }
@@ -136,12 +149,12 @@ class Camera {
     if (!scene.width || !scene.height) return;
     const scale = Math.min(MAP_WIDTH / scene.width, MAP_HEIGHT / scene.height);
     this.scale = scale;
-    this.map.setAttribute("width", scene.width * scale + 12);
-    this.map.setAttribute("height", scene.height * scale + 12);
+    this.map.setAttribute("width", scene.width * scale + 4);
+    this.map.setAttribute("height", scene.height * scale + 4);
     const rect = (kind, x, y, w, h, more = "") => `<rect class="${kind}" x="${x}" y="${y}" width="${w}" height="${h}" ${more}/>`;
     const dots = scene.nodes.map((n) => rect("dot", n.x - n.width / 2, n.y - n.height / 2, n.width, n.height,
       `rx="8" style="--hue:var(--hg-${n.look});--status:var(--hg-${n.status})"${statusAttributes(n.status)}`));
-    this.map.innerHTML = `<g transform="translate(6,6) scale(${scale})">` +
+    this.map.innerHTML = `<g transform="translate(2,2) scale(${scale})">` +
       scene.boxes.map((b) => rect("area", b.x, b.y, b.width, b.height, 'rx="14"')).join("") + dots.join("") +
       `<rect class="frame" rx="6"/></g>`;
   }
@@ -162,7 +175,7 @@ class Camera {
 
   jump(event) {
     const area = this.map.getBoundingClientRect(), [w, h] = this.room;
-    const x = (event.clientX - area.left - 6) / this.scale, y = (event.clientY - area.top - 6) / this.scale;
+    const x = (event.clientX - area.left - 2) / this.scale, y = (event.clientY - area.top - 2) / this.scale;
     this.moveTo(w / 2 - x * this.zoom, h / 2 - y * this.zoom);
   }
 }

@@ -15,10 +15,10 @@ from headgate.views.scene import Scene
 SCRIPTS = ("draw.js", "camera.js", "graph.js")
 """In this order they form one module: only the last one exports."""
 
-USUAL_ROOM = (1290, 760)
+USUAL_ROOM = (1290, 700)
 """Until the canvas was measured."""
-RIM = (60, 90)
-"""Margins, and the legend below."""
+RIM = (60, 44)
+"""Margins of the canvas."""
 
 
 def show_graph(
@@ -26,25 +26,18 @@ def show_graph(
     *,
     key: str,
     picture: str,
-    selected: str | None = None,
-    hits: Iterable[str] = (),
-    query: str = "",
-    notes: Mapping[str, str] | None = None,
+    home: str | None = None,
     collapsed: Iterable[str] = (),
-    trail: Iterable[tuple[str, str]] = (),
-    on_select: Callable[[str | None], None] = lambda node: None,
+    is_large: bool = False,
     on_toggle: Callable[[str], None] = lambda box: None,
 ) -> None:
     """Draw `scene`; `picture` names what is shown, and pan and zoom last as long as it does.
 
-    `hits` are node ids that the search `query` found, `notes` short live texts by node or box
-    id, `collapsed` the boxes that a click opens again. `trail` are edges to be followed: all
-    else is dimmed. The callbacks run before the rerun.
+    `home` is the node to begin with if not all of them fit, `collapsed` are the boxes that a
+    click opens. A picture that `is_large` opens fitted to the window, however small its labels
+    are. What is marked in the picture comes by `show_marks`. The callback runs before
+    the rerun.
     """
-
-    def node_picked() -> None:
-        if picked := st.session_state[key].get("picked"):
-            on_select(picked["id"])
 
     def box_toggled() -> None:
         if toggled := st.session_state[key].get("toggled"):
@@ -59,18 +52,54 @@ def show_graph(
         data={
             "scene": {**payload(scene), "can_expand": sorted(collapsed)},
             "words": WORDS,
+            "key": key,
+            "picture": picture,
+            "home": home,
+            "fit": is_large,
+            "room": st.session_state.get(_room_key(key)),
+        },
+        default={"toggled": None, "room": None},
+        on_room_change=room_measured,
+        on_toggled_change=box_toggled,
+    )
+
+
+def show_marks(
+    graph: str,
+    *,
+    picture: str,
+    selected: str | None = None,
+    hits: Iterable[str] = (),
+    query: str = "",
+    notes: Mapping[str, str] | None = None,
+    trail: Iterable[tuple[str, str]] = (),
+    on_select: Callable[[str | None], None] = lambda node: None,
+) -> None:
+    """Mark what is selected or found in the graph of that key; a click reruns only this.
+
+    It is a component of its own: a click sends neither the graph nor the page again. `hits` are
+    node ids that the search `query` found, `notes` short live texts by node or box id. `trail`
+    are edges to be followed: all else is dimmed. The callback runs before the rerun.
+    """
+    key = f"{graph}_marks"
+
+    def node_picked() -> None:
+        if picked := st.session_state[key].get("picked"):
+            on_select(picked["id"])
+
+    _marks()(
+        key=key,
+        data={
+            "graph": graph,
             "picture": picture,
             "selected": selected,
             "hits": list(hits),
             "query": query,
             "notes": dict(notes or {}),
             "trail": [list(pair) for pair in trail],
-            "room": st.session_state.get(_room_key(key)),
         },
-        default={"picked": None, "toggled": None, "room": None},
+        default={"picked": None},
         on_picked_change=node_picked,
-        on_room_change=room_measured,
-        on_toggled_change=box_toggled,
     )
 
 
@@ -103,3 +132,9 @@ def _component() -> Any:
         css="\n".join(p.read_text("utf-8") for p in (look / "tokens.css", here / "graph.css")),
         js="\n".join(p.read_text("utf-8") for p in scripts),
     )
+
+
+@cache
+def _marks() -> Any:
+    script = files(__package__) / "marks.js"
+    return st.components.v2.component("headgate_marks", js=script.read_text("utf-8"))

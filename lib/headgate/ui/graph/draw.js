@@ -15,6 +15,12 @@ function describe(node, words) {
   return parts;
 }
 
+/* What a screen reader says before and after a node's note: it holds what is seen, in its order. */
+function spoken(node, words) {
+  const [label, look, ...more] = describe(node, words), rest = node.count ? [look, ...more] : more;
+  return [node.count ? label : `${look} ${label}`, rest.map((part) => `, ${part}`).join("")];
+}
+
 function drawArea(box) {
   return `<g class="box"><rect class="area" rx="12" x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}"/></g>`;
 }
@@ -26,7 +32,7 @@ function drawHeader(box) {
     <g class="header" data-box="${escaped(box.id)}" role="button" tabindex="0" aria-expanded="true" aria-label="Collapse ${escaped(box.title)} ${escaped(box.detail)}">
       <rect rx="6" x="${box.x + 6}" y="${box.y + 6}" width="${room}" height="24"/>
       <path d="M${box.x + 15} ${box.y + 16}l3.5 3.5 3.5-3.5"/>
-      <text x="${box.x + 30}" y="${box.y + 18.5}">${escaped(box.title)}<tspan dx="6">${escaped(box.detail)}</tspan></text>
+      <text x="${box.x + 30}" y="${box.y + 18.5}">${escaped(box.title)}<tspan dx="2"> ${escaped(box.detail)}</tspan></text>
     </g><text class="note" x="${box.x + box.width - 12}" y="${box.y + 18.5}"></text></g>`;
 }
 
@@ -67,14 +73,15 @@ function drawNode(node, words) {
   const pill = PILLS.has(node.look), w = node.width, h = node.height, r = pill ? h / 2 : 7;
   const x = pill ? 13 : 10, quiet = node.status === "same" && !node.marks.length ? " quiet" : "";
   const out = node.status === "silently_wrong" ? 8 : 3;
+  const [name, rest] = spoken(node, words);
   return `<g class="node ${escaped(node.look)}${quiet}" style="--hue:var(--hg-${escaped(node.look)});--status:var(--hg-${escaped(node.status)})" data-id="${escaped(node.id)}"${statusAttributes(node.status)}
-    role="button" tabindex="0" aria-pressed="false" aria-label="${escaped(describe(node, words).slice(0, 2).reverse().join(" "))}${escaped(describe(node, words).slice(2).map((p) => ", " + p).join(""))}" transform="translate(${node.x - w / 2},${node.y - h / 2})">
+    role="button" tabindex="0" aria-pressed="false" data-name="${escaped(name)}" data-rest="${escaped(rest)}" aria-label="${escaped(name + rest)}" transform="translate(${node.x - w / 2},${node.y - h / 2})">
     <rect class="halo" x="${-out}" y="${-out}" width="${w + 2 * out}" height="${h + 2 * out}" rx="${r + out}"/>
     <rect class="double" x="-4" y="-4" width="${w + 8}" height="${h + 8}" rx="${r + 4}"/>
     <rect class="face" width="${w}" height="${h}" rx="${r}"/>
     ${pill ? "" : '<rect class="chip" x="6" y="6" width="22" height="22" rx="5"/>'}<path class="icon" transform="translate(${x},10)" d="${ICONS[node.look]}"/>
     <text class="label" x="${x + (pill ? 21 : 25)}" y="${h / 2 + 0.5}">${escaped(node.text)}</text>
-    ${node.count ? `<text class="count" x="${w - 12}" y="${h / 2 + 0.5}">${node.count}</text>` : ""}<text class="note" x="${w / 2}" y="${h + 11}"></text>${drawMarks(node, words)}${drawBadge(node, words)}</g>`;
+    <text class="note" x="${w / 2}" y="${h + 11}"></text>${node.count ? `<text class="count" x="${w - 12}" y="${h / 2 + 0.5}">${node.count}</text>` : ""}${drawMarks(node, words)}${drawBadge(node, words)}</g>`;
 }
 
 function drawWorld(scene, words) {

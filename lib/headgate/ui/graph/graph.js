@@ -1,13 +1,16 @@
 /* The component: keeps the picture, the selection and the camera over reruns of the page.
 
-   In:  data {scene, words, picture, selected, hits, query, notes, trail, room}
-   Out: states `picked` ({id, at}: a node's id or null, and when), `toggled` ({id, at}: a box's)
-   and `room` (width and height of the canvas, for which the scene is laid out). They are no
-   triggers: one that comes while the page is running would be lost. */
+   In:  data {scene, words, key, picture, home, room}; what is marked comes by marks.js, as a
+        message of its own: neither is sent again because the other changed
+   Out: states `toggled` ({id, at}: a box's id, and when) and `room` (width and height of the
+        canvas, for which the scene is laid out). They are no triggers: one that comes while the
+        page is running would be lost. */
 const KEPT = new WeakMap();
 const PATIENCE = 800, ROOM_STEP = 40;
+const MANY = 150; // so many fading nodes hold the browser up for seconds: a pointer above one dims no other
 const MANY_STOPS = 60; // from here on, arrows walk from node to node and Tab leaves the graph
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const UNMARKED = { selected: null, hits: [], query: "", notes: {}, trail: [] };
 
 class Graph {
   constructor(host) {
@@ -20,73 +23,137 @@ class Graph {
     this.watch = new ResizeObserver(() => this.resized());
   }
 
-  /* Nothing is drawn before the page knows how much room there is: the picture would jump. */
+  /* Nothing is drawn before the page knows how much room there is and what is marked: the
+     picture would jump. */
   show(data, send) {
     this.send = send;
-    clearTimeout(this.waiting);
-    if (this.measure(data.room) && !this.content) this.waiting = setTimeout(() => this.update(data), PATIENCE);
-    else this.update(data);
+    this.data = data;
+    this.meet(data.key);
+    this.measure(data.room);
+    this.present();
   }
 
-  /* Tell the page the room if it laid out for another one; true if so. */
+  meet(key) {
+    const graphs = (globalThis.headgateGraphs ??= new Map());
+    if (!graphs.has(key)) graphs.set(key, {});
+    this.meeting = graphs.get(key);
+    this.meeting.graph = this;
+  }
+
+  /* Tell the page the room if it laid out for another one. */
   measure(known) {
     const room = this.camera.room.map((size) => Math.round(size / ROOM_STEP) * ROOM_STEP);
-    if (!room[0] || String(room) === String(known) || String(room) === this.told) return false;
+    if (!room[0] || String(room) === String(known) || String(room) === this.told) return;
     this.told = String(room);
     this.send("room", room);
-    return true;
   }
 
-  update(data) {
+  present() {
+    clearTimeout(this.waiting);
+    const waits = !this.content && (!this.marksAreHere || (this.told && this.told !== String(this.data.room)));
+    if (waits) this.waiting = setTimeout(() => this.update(), PATIENCE);
+    else this.update();
+  }
+
+  get marksAreHere() { return this.marks.picture === this.data.picture; }
+
+  get marks() { return this.meeting.marks || UNMARKED; }
+
+  marked() {
+    if (!this.data) return;
+    if (this.content) this.remark();
+    else this.present();
+  }
+
+  update() {
+    const data = this.data;
     this.known = data.room;
     this.words = data.words;
-    this.hits = new Set(data.hits);
-    this.searching = Boolean(data.query);
-    this.trail = new Set((data.trail || []).map((pair) => JSON.stringify(pair)));
-    this.trailed = new Set((data.trail || []).flat());
     const content = JSON.stringify(data.scene);
     if (content !== this.content) this.draw(data, content);
-    if (this.wanted !== data.selected) {
-      this.wanted = this.selected = data.selected;
+    this.remark();
+  }
+
+  remark() {
+    const marks = this.marks;
+    this.hits = new Set(marks.hits);
+    this.searching = Boolean(marks.query);
+    this.trail = new Set(marks.trail.map((pair) => JSON.stringify(pair)));
+    this.trailed = new Set(marks.trail.flat());
+    if (this.wanted !== marks.selected) {
+      this.wanted = this.selected = marks.selected;
       const node = this.nodes.get(this.selected);
       if (node) this.camera.reveal(node);
     }
-    this.note(data.notes);
+    this.note(marks.notes);
     this.mark();
+    if (this.sought !== marks.query && this.data.fit && this.hits.size) this.camera.approach(this.around(this.hits));
+    this.sought = marks.query;
+  }
+
+  /* The area of these nodes. */
+  around(ids) {
+    const found = [...ids].map((id) => this.nodes.get(id)).filter(Boolean);
+    const x = Math.min(...found.map((n) => n.x - n.width / 2)), y = Math.min(...found.map((n) => n.y - n.height / 2));
+    return { x, y, width: Math.max(...found.map((n) => n.x + n.width / 2)) - x, height: Math.max(...found.map((n) => n.y + n.height / 2)) - y };
   }
 
   draw(data, content) {
     const anchor = this.content && this.picture === data.picture ? this.anchor() : null;
     this.content = content;
     this.scene = data.scene;
+    const had = this.nodes;
     this.nodes = new Map(data.scene.nodes.map((n) => [n.id, n]));
     this.camera.size = [data.scene.width, data.scene.height];
     this.world.innerHTML = drawWorld(data.scene, data.words);
     this.world.classList.toggle("diff", data.scene.is_diff);
+    this.world.classList.toggle("many", this.nodes.size > MANY);
     this.host.querySelector(".legend").innerHTML = drawLegend(data.scene, data.words);
+    this.index();
     this.camera.cull(data.scene);
     this.camera.drawMap(data.scene);
-    this.rove(data.selected);
+    this.wanted = this.selected = this.marks.selected;
+    this.rove(this.selected);
     this.room = String(this.camera.room);
     if (anchor) this.keep(anchor);
-    else this.camera.frame(this.nodes.get(data.selected) || this.worst());
+    else this.frame();
     this.picture = data.picture;
     this.hovered = null;
+    const chosen = this.nodes.get(this.selected);
+    if (anchor && chosen && !had.has(chosen.id)) this.camera.reveal(chosen);
+  }
+
+  /* In a large picture only a selected node is worth more than seeing everything. */
+  frame() {
+    const chosen = this.nodes.get(this.selected) || null;
+    this.camera.frame(this.data.fit ? chosen : this.begin(), this.data.fit && !chosen);
+  }
+
+  /* A click looks up what it changes instead of walking through everything. */
+  index() {
+    this.elements = new Map([...this.world.querySelectorAll(".node")].map((e) => [e.dataset.id, e]));
+    this.edges = new Map();
+    for (const edge of this.world.querySelectorAll(".edge"))
+      for (const end of new Set([edge.dataset.source, edge.dataset.target]))
+        this.edges.set(end, [...(this.edges.get(end) || []), edge]);
+    this.painted = {};
+    this.noted = "";
+    this.stop = null;
+  }
+
+  /* The node to begin with where not all of them fit. */
+  begin() {
+    return this.nodes.get(this.selected) || this.nodes.get(this.data.home) || null;
   }
 
   /* In a large graph one node is a tab stop, so that what follows the graph stays in reach. */
   rove(id) {
     if (this.nodes.size < MANY_STOPS) return;
-    const stops = [...this.world.querySelectorAll(".node")];
-    const stop = stops.find((n) => n.dataset.id === (id || (this.worst() || {}).id)) || stops[0];
-    for (const node of stops) node.setAttribute("tabindex", node === stop ? "0" : "-1");
-  }
-
-  worst() {
-    const order = Object.keys(this.words.statuses);
-    const bad = (n) => order.indexOf(n.status);
-    const first = [...this.nodes.values()].sort((a, b) => bad(a) - bad(b))[0];
-    return this.scene.is_diff && first && first.status !== "same" ? first : null;
+    const next = this.elements.get(id) || this.elements.get(this.data.home) || this.elements.values().next().value;
+    if (!this.stop) for (const node of this.elements.values()) node.setAttribute("tabindex", "-1");
+    else this.stop.setAttribute("tabindex", "-1");
+    this.stop = next;
+    next.setAttribute("tabindex", "0");
   }
 
   /* What must not move when a box is opened or closed: that box, else nothing. */
@@ -106,43 +173,61 @@ class Graph {
 
   keep({ id, at, touched }) {
     const now = at && this.place(id), camera = this.camera;
-    if (!touched && !(now && camera.fitting() < READABLE)) return camera.frame(this.nodes.get(this.selected));
+    const opened = this.scene.boxes.find((b) => b.id === id);
+    const unseen = opened && this.data.fit && !camera.holds(opened);
+    if (opened && (unseen || camera.zoom < READABLE)) return camera.approach(opened);
+    if (!touched && !(now && camera.fitting() < READABLE)) return this.frame();
     if (now) camera.moveTo(camera.x + (at[0] - now[0]) * camera.zoom, camera.y + (at[1] - now[1]) * camera.zoom);
     camera.request();
   }
 
   /* Live numbers change without drawing anything anew. */
   note(notes) {
+    const all = JSON.stringify(notes);
+    if (all === this.noted) return;
+    this.noted = all;
     for (const element of this.world.querySelectorAll(".node, .box")) {
       const text = notes[element.dataset.id] || "", place = element.querySelector("text.note");
-      if (place && place.textContent !== text) place.textContent = text;
+      if (!place || place.textContent === text) continue;
+      place.textContent = text;
+      const { name, rest } = element.dataset;
+      if (name) element.setAttribute("aria-label", name + (text && `, ${text}`) + rest);
     }
   }
 
   mark() {
     const centre = this.hovered || this.selected, keep = new Set(centre ? [centre] : []);
     const follows = !this.hovered && this.trail.size > 0;
+    const on = new Set(follows ? this.followed() : this.edges.get(centre));
     if (follows) this.trailed.forEach((id) => keep.add(id));
-    for (const edge of this.world.querySelectorAll(".edge")) {
-      const { source, target } = edge.dataset;
-      const on = follows ? this.trail.has(JSON.stringify([source, target])) : centre && (source === centre || target === centre);
-      edge.classList.toggle("on", Boolean(on));
-      if (on && !follows) keep.add(source).add(target);
-    }
-    for (const node of this.world.querySelectorAll(".node")) {
-      const id = node.dataset.id, selected = id === this.selected;
-      node.classList.toggle("selected", selected);
-      node.classList.toggle("hit", this.hits.has(id));
-      node.classList.toggle("keep", keep.has(id) || this.hits.has(id));
-      node.setAttribute("aria-pressed", selected);
-    }
-    this.world.classList.toggle("dim", Boolean(this.hovered) || this.searching || follows);
+    else for (const edge of on) keep.add(edge.dataset.source).add(edge.dataset.target);
+    const nodes = (ids) => new Set([...ids].map((id) => this.elements.get(id)).filter(Boolean));
+    this.paint("on", on);
+    this.paint("selected", nodes([this.selected]), (node, is) => node.setAttribute("aria-pressed", is));
+    this.paint("hit", nodes(this.hits));
+    this.paint("keep", nodes([...keep, ...this.hits]));
+    this.world.classList.toggle("dim", Boolean(this.hovered && this.nodes.size <= MANY) || this.searching || follows);
+  }
+
+  followed() {
+    return [...this.trail].flatMap((pair) => {
+      const [source, target] = JSON.parse(pair);
+      return (this.edges.get(source) || []).filter((e) => e.dataset.source === source && e.dataset.target === target);
+    });
+  }
+
+  /* Give a class to these elements, and take it from the others that had it. */
+  paint(name, wanted, more = () => {}) {
+    const had = this.painted[name] || new Set();
+    for (const element of had) if (!wanted.has(element)) { element.classList.remove(name); more(element, false); }
+    for (const element of wanted) if (!had.has(element)) { element.classList.add(name); more(element, true); }
+    this.painted[name] = wanted;
   }
 
   select(id) {
     this.selected = this.wanted = id;
     this.mark();
-    this.send("picked", { id, at: Date.now() });
+    if (this.meeting.pick) this.meeting.pick({ id, at: Date.now() });
   }
 
   toggle(id) {
@@ -201,7 +286,7 @@ class Graph {
 
   walk(element, direction) {
     const next = this.step(this.nodes.get(element.dataset.id), direction);
-    if (next) this.world.querySelector(`.node[data-id="${CSS.escape(next.id)}"]`).focus({ preventScroll: true });
+    if (next) this.elements.get(next.id).focus({ preventScroll: true });
   }
 
   focused(event) {
@@ -218,7 +303,7 @@ class Graph {
     this.room = room;
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.send && this.measure(this.known), PATIENCE);
-    if (this.scene && !this.camera.touched) this.camera.frame(this.nodes.get(this.selected) || this.worst());
+    if (this.scene && !this.camera.touched) this.frame();
     else this.camera.request();
   }
 

@@ -16,8 +16,9 @@ from headgate.compat.streams.rule import (
 
 AROUND = (
     "Go through the classic protocol: stop all, start the new version with group.protocol=classic, "
-    "stop it, start it with streams again. Or keep the group's committed offsets, delete the "
-    "group, write the offsets back, then start. Deleting the group alone counts everything twice."
+    "stop it, start it with streams again. Or, if the group is empty, save its committed offsets, "
+    "delete the group, restore the offsets, then start. Deleting only the group counts everything "
+    "twice."
 )
 
 

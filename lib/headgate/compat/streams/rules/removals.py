@@ -36,7 +36,7 @@ def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
                 before=was.name,
                 after=None,
                 because=f"{was.name} was removed.",
-                remedy=f"Delete {was.changelog or was.name} once the new version is proven.",
+                remedy=f"Delete {was.changelog or was.name} only if no rollback is needed.",
             )
 
 

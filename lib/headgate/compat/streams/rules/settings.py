@@ -75,8 +75,8 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
                 before=was.changelog,
                 after=now.restored_from,
                 because=f"{now.name} is restored from {now.restored_from} now.",
-                remedy=f"See that {now.restored_from} is compacted and never expires; delete "
-                f"{was.changelog} once the new version has proven itself.",
+                remedy=f"See that {now.restored_from} is compacted and never expires. Delete "
+                f"{was.changelog} only if no rollback is needed any more.",
             )
         elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
             yield Verdict(
@@ -135,10 +135,10 @@ def store_format_changed(c: StreamsComparison) -> Iterator[Verdict]:
         after=new,
         because=f"dsl.store.format goes from {old} to {new}.",
         error_class=STATE_EXCEPTION if back else None,
-        remedy="Delete the state directories of all instances before the start: the stores are "
-        "restored from their changelogs."
+        remedy="If all changelogs are complete, delete the state directories of all instances "
+        "before the start: the stores are restored from them."
         if back
-        else "The way back needs the state directories deleted.",
+        else "To roll back, delete the state directories, if all changelogs are complete.",
         rollback=Rollback.SAFE if back else Rollback.REPAIRABLE,
         scenario="offline-upgrade" if back else None,
     )

@@ -83,7 +83,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Verdict:
         before=was.name,
         after=now.name,
         because=f"{now.name} is filled from the topic {now.restored_from}, so that no row is lost.",
-        remedy="Delete the old changelog once the new version has proven itself.",
+        remedy="Delete the old changelog only if no rollback is needed any more.",
     )
 
 
@@ -175,7 +175,8 @@ def _resurrected(now: StreamsStore) -> Verdict:
         after=now.name,
         because=f"{now.changelog} is on the cluster, left by an earlier version: {now.name} "
         "restores its old rows, which miss everything that was processed since.",
-        remedy=f"Delete {now.changelog} before the start, or call the store something else.",
+        remedy=f"Give the store another name. Or, if the rows of {now.changelog} are no longer "
+        "needed, delete it before the start.",
     )
 
 

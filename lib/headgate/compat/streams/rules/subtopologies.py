@@ -73,9 +73,9 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[Verdict]:
                 because=f"The global store {store.name} has the number {store.subtopology}, under "
                 f"which {old.name} lies on the disk.",
                 error_class=STREAMS_EXCEPTION,
-                remedy="Declare the global store behind all others, so that the numbers stay. Or "
-                "delete the state directories of all instances before the start: the stores are "
-                "restored from their changelogs.",
+                remedy="Declare the global store after all others, so that the numbers stay. Or, "
+                "if all changelogs are complete, delete the state directories of all instances "
+                "before the start: the stores are restored from them.",
                 rollback=Rollback.SAFE,
                 scenario="offline-upgrade",
             )

@@ -49,8 +49,9 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[Verdict]:
                 before=old,
                 after=new,
                 because=f"{was.name} has retention.ms {old} and would be created with {new}.",
-                remedy="Where only the grace period changed, delete the local state and raise "
-                "retention.ms by kafka-configs. Else give the store another name and replay.",
+                remedy="If only the grace period changed and the changelog is complete, delete the "
+                "local state and raise retention.ms with kafka-configs. Else give the store "
+                "another name and replay.",
                 scenario="from-scratch",
             )
 

@@ -65,7 +65,7 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> Verdict
         if gone
         else f"{alone.name} is the second window of a self-join. It starts empty, so that new "
         "records meet none of the old ones on that side.",
-        remedy="Delete the spared changelog once the new version has proven itself."
+        remedy="Delete the spared changelog only if no rollback is needed any more."
         if gone
         else "Leave topology.optimization as it was.",
         scenario=None if gone else "from-scratch",

@@ -42,8 +42,8 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[Verdict]:
         after=c.after.engine_version,
         because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
         error_class=STATE_EXCEPTION if state else None,
-        remedy="Delete the state directories of all instances before the start: the stores are "
-        "restored from their changelogs.",
+        remedy="If all changelogs are complete, delete the state directories of all instances "
+        "before the start: the stores are restored from them.",
         rollback=Rollback.SAFE,
         scenario="offline-upgrade",
     )

@@ -30,8 +30,9 @@ def group_gone(c: StreamsComparison) -> Iterator[Verdict]:
             after=None,
             because=f"There is no group {c.old.application_id} on the cluster, but "
             f"{store.changelog} is; it starts at {reset_policy(c.new)}.",
-            remedy="Write the group's offsets back before the start, or reset the application "
-            "wholly (internal topics and state directories too).",
+            remedy="Restore the group's offsets before the start. Only if they are unknown, and "
+            "the inputs still hold all history, reset the application (internal topics and state "
+            "directories too).",
             scenario="from-scratch",
         )
 

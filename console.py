@@ -1,0 +1,7 @@
+"""Register the list of pages, and nothing else."""
+
+from pathlib import Path
+
+from headgate.ui.page import navigate
+
+navigate(Path(__file__).parent)

@@ -1,0 +1,202 @@
+"""Every sink format that Headgate knows: one row a format, read by every layer.
+
+A format has many names: what a writer's `format` takes, the class in query progress, the word in a
+plan. `known_sink` finds the row by any of them, whatever their case. A format without a row is not
+guessed at: what it does with a batch that comes again is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class BatchIds(StrEnum):
+    """What a sink does with a batch whose number it has written before."""
+
+    WRITES = "writes"
+    """It writes the batch again."""
+    DROPS_OF_QUERY = "drops_of_query"
+    """It drops the batch if the same query id wrote that number."""
+    DROPS = "drops"
+    """It drops the batch, whichever query wrote that number."""
+    BY_FUNCTION = "by_function"
+    """The user's function decides."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkFormat:
+    """One format of sinks. `format` is what a writer's `format` takes.
+
+    `names` are its classes and other names in progress, plans, drivers and options; `title` is what
+    a message calls it. `is_files`: Spark's file sink, with a log in `_spark_metadata`; `ends` are
+    what its files' names end in. `has_path`: its target is a folder. `writes_in_tasks`: rows leave
+    with the task, before the batch commits. `for_trials`: its rows are gone with the driver.
+    `in_real_time`: real-time mode takes it (Spark 4.1 and 4.2).
+    """
+
+    format: str
+    batch_ids: BatchIds
+    names: tuple[str, ...] = ()
+    title: str = ""
+    is_files: bool = False
+    ends: tuple[str, ...] = ()
+    has_path: bool = False
+    writes_in_tasks: bool = False
+    for_trials: bool = False
+    in_real_time: bool = False
+
+    @property
+    def calls_function(self) -> bool:
+        """Whether rows go to a function of the user's."""
+        return self.batch_ids is BatchIds.BY_FUNCTION
+
+
+def _files(form: str, *names: str, ends: tuple[str, ...] = ()) -> SinkFormat:
+    """Return the row of a format of Spark's file sink (`FileStreamSink.addBatch`)."""
+    return SinkFormat(
+        format=form,
+        batch_ids=BatchIds.DROPS,
+        names=names,
+        title="file sink",
+        is_files=True,
+        ends=ends,
+        has_path=True,
+    )
+
+
+# Measured on Spark 4.2.0 where not said otherwise. Progress and plans call files of every format
+# `FileSink`: without other evidence the format is `file`.
+SINK_FORMATS = (
+    _files("file", "FileSink", "FileStreamSink"),
+    _files("parquet", "ParquetFileFormat", ends=("parquet",)),
+    _files("json", "JsonFileFormat", ends=("json",)),
+    _files("csv", "CSVFileFormat", ends=("csv",)),
+    _files("orc", "OrcFileFormat", "OrcFileSource", ends=("orc",)),
+    _files("text", "TextFileFormat", ends=("txt",)),
+    _files("avro", "AvroFileFormat", ends=("avro",)),
+    _files("xml", "XmlFileFormat", ends=("xml",)),
+    SinkFormat(  # Delta 4.4.0: DeltaSink.addBatch compares with txnVersion(queryId)
+        format="delta",
+        batch_ids=BatchIds.DROPS_OF_QUERY,
+        names=("DeltaSink", "DeltaDataSource"),
+        title="Delta table",
+        has_path=True,
+    ),
+    SinkFormat(  # source: SparkWrite.BaseStreamingWrite.commit, Iceberg 1.x
+        format="iceberg",
+        batch_ids=BatchIds.DROPS_OF_QUERY,
+        names=("IcebergSource",),
+        title="Iceberg table",
+    ),
+    SinkFormat(  # source: HoodieStreamingSink.canSkipBatch; its key is no query id
+        format="hudi",
+        batch_ids=BatchIds.DROPS,
+        names=("HoodieStreamingSink",),
+        title="Hudi table",
+        has_path=True,
+    ),
+    SinkFormat(
+        format="kafka",
+        batch_ids=BatchIds.WRITES,
+        names=("KafkaTable", "KafkaSourceProvider"),
+        writes_in_tasks=True,
+        in_real_time=True,
+    ),
+    SinkFormat(
+        format="foreachBatch",
+        batch_ids=BatchIds.BY_FUNCTION,
+        names=("ForeachBatchSink",),
+        writes_in_tasks=True,
+    ),
+    SinkFormat(
+        format="foreach",
+        batch_ids=BatchIds.BY_FUNCTION,
+        names=("ForeachSink", "ForeachWriterTable"),
+        writes_in_tasks=True,
+        in_real_time=True,
+    ),
+    SinkFormat(
+        format="memory",
+        batch_ids=BatchIds.WRITES,
+        names=("MemorySink",),
+        for_trials=True,
+        in_real_time=True,
+    ),
+    SinkFormat(
+        format="console",
+        batch_ids=BatchIds.WRITES,
+        names=("ConsoleSink", "ConsoleTable", "ConsoleSinkProvider"),
+        for_trials=True,
+        in_real_time=True,
+    ),
+    SinkFormat(
+        format="noop",
+        batch_ids=BatchIds.WRITES,
+        names=("NoopTable", "noop-table", "NoopDataSource"),
+    ),
+)
+
+FILE_FORMATS = frozenset(s.format for s in SINK_FORMATS if s.is_files)
+"""What Spark's file sink writes, and `file` for whichever of them."""
+
+_BY_NAME = {name.lower(): s for s in SINK_FORMATS for name in (s.format, *s.names)}
+
+
+def known_sink(name: str | None) -> SinkFormat | None:
+    """Return the row of a format by any of its names; None for one that has no row."""
+    if not name:
+        return None
+    return _BY_NAME.get(name.lower()) or _BY_NAME.get(_class(name).lower())
+
+
+def sink_format(name: str | None) -> SinkFormat:
+    """Return the row, or for a format that has none one that promises nothing."""
+    return known_sink(name) or SinkFormat(format=name or "", batch_ids=BatchIds.UNKNOWN)
+
+
+def described_sink(text: str) -> tuple[str, str | None]:
+    """Return format and target of a sink as a plan or a query's progress describes it.
+
+    `DeltaSink[/out]`, `ForeachWriterTable(...)`, `org.example.ConsoleTable$@3a9b`: what stands
+    before the first mark is the class, what is in square brackets the target. The class of a
+    format without a row stands for its format.
+    """
+    name, _, target = text.partition("[")
+    name = _class(name.partition("(")[0])
+    row = known_sink(name)
+    return row.format if row else name, target.removesuffix("]") or None
+
+
+def normal_path(path: str) -> str:
+    """Return a path so that `file:/a`, `file:///a/` and `/a` are one."""
+    if path.startswith("file:"):
+        path = "/" + path.removeprefix("file:").lstrip("/")
+    return path.rstrip("/") or "/"
+
+
+def may_be_one_place(one: str, other: str) -> bool:
+    """Say whether one is a table or a relative path, and the other a directory that is called so.
+
+    A table's files are in a directory that ends with its name; some evidence has only the name.
+    """
+    both = [normal_path(p) for p in (one, other)]
+    paths = [p for p in both if p.startswith("/") or "://" in p]
+    names = [p.replace("`", "").rpartition(".")[2] for p in both if p not in paths]
+    return len(names) == len(paths) == 1 and paths[0].endswith(f"/{names[0]}")
+
+
+def is_one_place(one: str, other: str) -> bool:
+    """Say whether two descriptions of an output mean one place, as far as text shows."""
+    return normal_path(one) == normal_path(other) or may_be_one_place(one, other)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Say whether a path is a folder, or is below it."""
+    return f"{normal_path(path)}/".startswith(f"{normal_path(folder).rstrip('/')}/")
+
+
+def _class(name: str) -> str:
+    """Return the last word of a class name that may end in an object's hash."""
+    return name.partition("@")[0].rstrip("$").rpartition(".")[2].rpartition("$")[2].strip()

@@ -1,0 +1,41 @@
+"""Say whether a description breaks off, where its last line alone doesn't tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from headgate.parse.streams.described import DescribedNode
+from headgate.parse.streams.links import Arrow
+
+_ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
+"""The arrows that each kind of node is printed with; `none` stands for no neighbour."""
+_HEADINGS = ("Sub-topology: ", "Sub-topologies:", "Global Stores:", "GlobalStore: ")
+# Names that only the engine gives: a user may end a topic in `-repartition`, too.
+_OF_ENGINE = re.compile(r"\d{10}-repartition$")
+_SINK_OF_ENGINE = "-repartition-sink"
+
+
+def lacks_arrows(node: DescribedNode, arrows: Iterable[Arrow]) -> bool:
+    """Whether a node is described without all arrows that are printed below it."""
+    own = [a for a in arrows if a.node == node.key]
+    said = {a.arrow for a in own if a.names.strip(" ,")}
+    return bool(_ARROWS[node.kind] - said) or own[-1].names.rstrip().endswith(",")
+
+
+def begins_heading(line: str) -> bool:
+    """Whether a line is how a heading begins, and not all of it."""
+    text = line.strip()
+    return bool(text) and any(h.startswith(text) and text != h for h in _HEADINGS)
+
+
+def unread_repartitions(nodes: Sequence[DescribedNode]) -> Iterator[str]:
+    """Name repartition topics that are written and, against their purpose, never read."""
+    read = {topic for n in nodes for topic in n.topics}
+    for node in nodes:
+        topic = node.topic or ""
+        is_internal = _OF_ENGINE.search(topic) or (
+            node.name.endswith(_SINK_OF_ENGINE) and topic.endswith("-repartition")
+        )
+        if is_internal and topic not in read:
+            yield f"the description is incomplete: nothing in it reads {topic}"

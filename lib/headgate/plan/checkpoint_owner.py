@@ -1,0 +1,64 @@
+"""Whether the checkpoint that is registered for a query belongs to that query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Version
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import ToldRun
+
+_CORRECT = "Correct `checkpoint` in headgate.toml"
+
+
+def other_query(
+    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ToldRun]
+) -> tuple[str, ...]:
+    """Return why the checkpoint is another query's, one sentence each; empty if nothing says so.
+
+    `version` is the stored one, `runs` are those that the pipeline's watch reports. A reset changes
+    a query's id, so that an old id alone proves nothing: the watch and the version must agree.
+    """
+    if pipeline.engine is not Engine.SPARK:
+        return ()
+    return (*_by_topics(found, version), *_by_watch(pipeline, found, version, runs))
+
+
+def _by_topics(found: Checkpoint, version: Version | None) -> Iterator[str]:
+    read = [s for s in version.sources or () if s.format == "kafka"] if version else []
+    known = {t for s in read for t in (*s.topics, *(s.offsets or {}))}
+    if found.offsets and known and known.isdisjoint(found.offsets) and not _has_pattern(version):
+        yield (
+            f"the checkpoint {found.location} has offsets of {_named(found.offsets)}, and the"
+            f" stored version reads {_named(known)}: it is another query's. {_CORRECT}"
+        )
+
+
+def _has_pattern(version: Version | None) -> bool:
+    return any(s.pattern for s in (version.sources or () if version else ()))
+
+
+def _by_watch(
+    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ToldRun]
+) -> Iterator[str]:
+    own = {pipeline.query or pipeline.name}
+    names = {r.name for r in runs if r.query_id == found.query_id and r.name}
+    mine = [r for r in runs if own & {r.name, r.query_id}]
+    newest = max(mine, key=lambda r: r.at or "", default=None)
+    if names and newest is not None and names.isdisjoint({newest.name}):
+        yield (
+            f"the watch reports the query {found.query_id} of the checkpoint {found.location} as"
+            f" {_named(names)}, not as {newest.name}. {_CORRECT}"
+        )
+        return
+    ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}
+    if len(ids) == 1 and found.query_id not in ids and version and version.query_id in ids:
+        yield (
+            f"the checkpoint {found.location} is of the query {found.query_id}, and the watch and"
+            f" the stored version are of {_named(ids)}. {_CORRECT}, or start the query once"
+        )
+
+
+def _named(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

@@ -1,0 +1,193 @@
+"""What a scenario needs, and whether a pipeline has it: nothing is asked of Kafka or an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headgate.model.registry import Pipeline
+from headgate.model.version import Version
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.position import QueryPosition, SourceKind
+
+
+class State(StrEnum):
+    """Whether a condition is met; what only the plan can find out is UNKNOWN."""
+
+    MET = "met"
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a pipeline without building a plan.
+
+    `version` is the newest stored one. `checkpoint` and `position` are None if there is none, or
+    if they weren't read: then `unread` is the reason, one sentence. `remote` says that the
+    checkpoint is on a remote file system, whose files aren't read for this.
+    """
+
+    pipeline: Pipeline
+    version: Version | None = None
+    checkpoint: Checkpoint | None = None
+    position: QueryPosition | None = None
+    remote: bool = False
+    unread: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A condition of one pipeline: its state and one sentence with what decides it."""
+
+    state: State
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """`need` completes "needs ..."; `ask` returns None if the pipeline has no use for it."""
+
+    need: str
+    ask: Callable[[Facts], Answered | None]
+
+
+def met(said: str) -> Answered:
+    """Return the answer for a condition that holds."""
+    return Answered(State.MET, said)
+
+
+def missing(said: str) -> Answered:
+    """Return the answer for a condition that doesn't hold."""
+    return Answered(State.MISSING, said)
+
+
+def unknown(said: str) -> Answered:
+    """Return the answer for a condition that only the plan can decide."""
+    return Answered(State.UNKNOWN, said)
+
+
+def _without_checkpoint(facts: Facts) -> Answered | None:
+    """Return why nothing can be said of the checkpoint, None if it was read."""
+    location = facts.pipeline.checkpoint
+    if location is None:
+        return missing("headgate.toml names no `checkpoint` for it.")
+    if facts.checkpoint is not None:
+        return None
+    return unknown(facts.unread) if facts.unread else missing(f"`{location}` holds no checkpoint.")
+
+
+def _checkpoint(facts: Facts) -> Answered:
+    if facts.pipeline.checkpoint and facts.remote:
+        return unknown("The checkpoint is remote. The plan reads it.")
+    return _without_checkpoint(facts) or met("The checkpoint is there.")
+
+
+def _passes_location(facts: Facts) -> Answered | None:
+    if not facts.remote:
+        return None
+    # The module of remote checkpoints brings the steps, which a list of scenarios does without.
+    from headgate.plan.scenarios.elsewhere import VARIABLE, start_flaw
+
+    flaw = start_flaw(facts.pipeline)
+    if flaw is None:
+        return met(f"The start command passes `${{{VARIABLE}}}`.")
+    return missing(f"Remote checkpoint: the start command must pass `${{{VARIABLE}}}`. It {flaw}.")
+
+
+def _local(facts: Facts) -> Answered:
+    if facts.remote:
+        return missing(f"`{facts.pipeline.checkpoint}` is on a remote file system.")
+    return _without_checkpoint(facts) or met("The checkpoint is a folder of this machine.")
+
+
+def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
+    words = " or ".join({SourceKind.KAFKA: "Kafka", SourceKind.FILES: "files"}[k] for k in kinds)
+
+    def ask(facts: Facts) -> Answered:
+        if facts.position is None:
+            return unknown(facts.unread or "The plan reads the sources from the checkpoint.")
+        if facts.position.batch is None:
+            return unknown("No batch has completed, so no source is known.")
+        others = [s.name for s in facts.position.sources if s.kind not in kinds]
+        if others:
+            return missing(f"Source {', '.join(others)} isn't {words}.")
+        return met(f"All sources are {words}.")
+
+    return ask
+
+
+def _batch_done(facts: Facts) -> Answered:
+    if facts.checkpoint is None:
+        return unknown("The plan reads the batches from the checkpoint.")
+    done = facts.checkpoint.last_commit_batch
+    return missing("No batch has completed.") if done is None else met(f"Batch {done} completed.")
+
+
+def commands(*words: str, rest: str = "") -> Callable[[Facts], Answered]:
+    """Return what asks whether all these commands are registered; `rest` ends what is said."""
+
+    def ask(facts: Facts) -> Answered:
+        lacking = [w for w in words if getattr(facts.pipeline.commands, w) is None]
+        if lacking:
+            names = ", ".join(f"`{w}`" for w in lacking)
+            return missing(f"headgate.toml has no {names} under [pipeline.commands].{rest}")
+        names = ", ".join(f"`{w}`" for w in words)
+        return met(f"Registered: {names}.")
+
+    return ask
+
+
+def any_command(*words: str) -> Callable[[Facts], Answered]:
+    """Return what asks whether one of these commands is registered."""
+
+    def ask(facts: Facts) -> Answered:
+        found = next((w for w in words if getattr(facts.pipeline.commands, w) is not None), None)
+        names = " or ".join(f"`{w}`" for w in words)
+        if found is None:
+            return missing(f"headgate.toml has no {names} under [pipeline.commands].")
+        return met(f"Registered: `{found}`.")
+
+    return ask
+
+
+def _if_asked(*words: str) -> Callable[[Facts], Answered]:
+    every = commands(*words)
+
+    def ask(facts: Facts) -> Answered:
+        found = every(facts)
+        if found.state is State.MET:
+            return found
+        return unknown(f"{found.said} Only the plan shows whether they are needed.")
+
+    return ask
+
+
+CHECKPOINT = Condition(need="a checkpoint", ask=_checkpoint)
+PASSES_LOCATION = Condition(
+    need=(
+        "for a remote checkpoint (object store, HDFS) a start command that passes"
+        " ${HEADGATE_CHECKPOINT} as checkpointLocation"
+    ),
+    ask=_passes_location,
+)
+LOCAL = Condition(
+    need="a checkpoint that is a folder of this machine, local or mounted", ask=_local
+)
+COPIES_STATE = Condition(
+    need=f"{PASSES_LOCATION.need}, and disk space here for a copy of its state",
+    ask=_passes_location,
+)
+KAFKA_OR_FILES = Condition(
+    need="sources that are Kafka or files", ask=_sources(SourceKind.KAFKA, SourceKind.FILES)
+)
+ALL_KAFKA = Condition(need="sources that are all Kafka", ask=_sources(SourceKind.KAFKA))
+BATCH_DONE = Condition(need="a first batch that completed", ask=_batch_done)
+CUT_COMMANDS = Condition(
+    need=(
+        "`stop`, `start` and `status` commands, if records come before the skipped ones in the"
+        " batch that fails"
+    ),
+    ask=_if_asked("stop", "start", "status"),
+)

@@ -1,0 +1,111 @@
+"""Check the output that a new version is said to write to against what is known of the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.errors import HeadgateError
+from headgate.model.sinks import BatchIds, is_one_place, is_within
+from headgate.model.version import Engine
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.scenario import Asked, Kind, Option
+from headgate.plan.steps.verify_output import VerifyOutput
+from headgate.plan.verdict import Output
+
+_SPARK = frozenset({Engine.SPARK})
+STORED = "the stored version"
+OPTIONS = (
+    Option(
+        name="new-output",
+        ask="Does the new version write somewhere else?",
+        help="The query's file sink writes to a folder that it did not write to before.",
+        kind=Kind.FLAG,
+        engines=_SPARK,
+    ),
+    Option(
+        name="output-path",
+        ask="Which folder does the new version write to?",
+        help="The new folder of the file sink. The plan checks it; the run verifies it.",
+        metavar="FOLDER",
+        engines=_SPARK,
+        after=("new-output",),
+    ),
+)
+
+
+def known_outputs(asked: Asked, query_id: str | None) -> tuple[Output, ...]:
+    """Return where the query is known to write, by stored version, evidence and watch."""
+    sink = asked.version.sink if asked.version else None
+    stored = (Output(place=sink.place, told_by=STORED),) if sink and sink.place else ()
+    name, world = asked.pipeline.name, asked.world
+    seen = world.outputs(name, query_id) if query_id else ()
+    return (*stored, *world.outputs(name), *seen)
+
+
+def output_refusals(asked: Asked, found: Checkpoint) -> list[str]:
+    """Return what contradicts the new folder; a sink that drops no numbers needs none."""
+    path = asked.options.get("output-path")
+    if path is None:
+        if asked.options.get("new-output") and _drops(asked):
+            return ["--new-output: say with --output-path which folder it writes to"]
+        return []
+    if not asked.options.get("new-output"):
+        return ["--output-path needs --new-output"]
+    return list(dict.fromkeys(_contradictions(asked, found, path)))
+
+
+def output_risks(asked: Asked) -> list[str]:
+    """Return what of the new folder can't be checked before the start."""
+    path = asked.options.get("output-path")
+    if path is None:
+        return []
+    try:
+        asked.world.sink_batch(path)
+    except HeadgateError as error:
+        return [f"--output-path: whether {path} has a file sink's log is unknown: {error}"]
+    return []
+
+
+def verify_output(asked: Asked, found: Checkpoint, checkpoint: str) -> tuple[VerifyOutput, ...]:
+    """Return the step that looks, after the start, where the query writes."""
+    path = asked.options.get("output-path")
+    if path is None:
+        return ()
+    step = VerifyOutput(
+        pipeline=asked.pipeline.name,
+        checkpoint=checkpoint,
+        new=(path,),
+        folder=path,
+        old=tuple(dict.fromkeys(o.place for o in known_outputs(asked, found.query_id))),
+    )
+    return (step,)
+
+
+def _drops(asked: Asked) -> bool:
+    sink = asked.version.sink if asked.version else None
+    return sink is None or sink.traits.batch_ids in (BatchIds.DROPS, BatchIds.UNKNOWN)
+
+
+def _contradictions(asked: Asked, found: Checkpoint, path: str) -> Iterator[str]:
+    name = asked.pipeline.name
+    for output in known_outputs(asked, found.query_id):
+        if is_one_place(path, output.place):
+            yield (
+                f"--output-path: {path} is the old output of {name}: {output.told_by} says"
+                f" {output.place}. Let the new version write to another folder"
+            )
+    if is_within(path, found.location):
+        yield f"--output-path: {path} is in the checkpoint {found.location}"
+    for source in (asked.version.sources if asked.version else None) or ():
+        read = source.path or source.options.get("path")
+        if read and (is_within(path, read) or is_within(read, path)):
+            yield f"--output-path: {name} reads {read}: it would read what it writes to {path}"
+    try:
+        batch = asked.world.sink_batch(path)
+    except HeadgateError:
+        return
+    if batch is not None:
+        yield (
+            f"--output-path: {path}/_spark_metadata has batches up to {batch}, and a file sink"
+            " skips numbers that it has. Name a folder without a log"
+        )

@@ -1,0 +1,126 @@
+"""What is true of a plan and decides what it does to outputs: read from its steps and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.model.cluster import Group
+from headgate.model.sinks import BatchIds
+from headgate.model.version import Engine
+from headgate.plan.impact import again
+from headgate.plan.output_effects import Fact
+from headgate.plan.plan import RESET, Plan
+from headgate.plan.scenario import Asked
+from headgate.plan.words import named
+
+# Scenarios after which a query begins with empty state.
+_EMPTY = frozenset({"from-scratch", "from-point", "carry-over"})
+
+
+def facts_of(asked: Asked, plan: Plan) -> frozenset[Fact]:
+    """Return what is true of the plan; what isn't known counts as the worse of both."""
+    return frozenset(_facts(asked, plan))
+
+
+def words_of(asked: Asked) -> dict[str, str]:
+    """Return what stands for the gaps in a statement: pipeline, outputs, and the point."""
+    return {
+        "name": asked.pipeline.name,
+        "to": outputs_of(asked) or "its outputs",
+        "point": str(asked.options.get("to-datetime", "the first offset that it reads")),
+    }
+
+
+def outputs_of(asked: Asked) -> str:
+    """Return where the pipeline writes, empty where nothing tells."""
+    if given := asked.options.get("output-topics"):
+        return named(n.strip() for text in given for n in text.split(","))
+    sink = asked.version.sink if asked.version else None
+    if sink is not None:
+        return sink.place or ""
+    if asked.pipeline.engine is not Engine.KAFKA_STREAMS:
+        return ""
+    told = _topology(asked)
+    return named(told.sinks - told.loops)
+
+
+def _facts(asked: Asked, plan: Plan) -> Iterator[Fact]:
+    actions = {step.action for step in plan.steps}
+    # How many rows of files a query reads again nothing tells; of a group its offsets do.
+    read = again(plan.impact) if asked.pipeline.engine is Engine.SPARK else plan.impact.get("total")
+    if read != 0:
+        yield Fact.REPROCESSES
+    if sum(plan.impact.get("skipped", {}).values()):
+        yield Fact.SKIPS
+    yield from _of_outputs(asked)
+    yield from _of_actions(asked, actions)
+    if asked.pipeline.engine is Engine.SPARK:
+        yield from _of_query(asked)
+    elif asked.pipeline.engine is Engine.KAFKA_STREAMS:
+        yield from _of_state(asked, plan, actions)
+    if _is_cut(plan):
+        yield Fact.CUT
+
+
+def _of_outputs(asked: Asked) -> Iterator[Fact]:
+    how = asked.options.get("outputs")
+    if how == "new" or asked.options.get("new-output"):
+        yield Fact.NEW_OUTPUTS
+    if how == "empty":
+        yield Fact.EMPTIED
+        if "park-outputs" in asked.options:
+            yield Fact.BACKED_UP
+
+
+def _of_actions(asked: Asked, actions: set[str]) -> Iterator[Fact]:
+    if "raise_partitions" in actions:
+        yield Fact.RAISED
+    if "abort_transaction" in actions:
+        yield Fact.ABORTED
+    if asked.options.get("resume"):
+        yield Fact.RESUMED
+    if "pause_processing" not in actions and "resume_processing" not in actions:
+        yield Fact.RESTARTED
+
+
+def _of_query(asked: Asked) -> Iterator[Fact]:
+    if asked.scenario in _EMPTY and (asked.version is None or asked.version.stateful != ()):
+        yield Fact.STATE_GONE
+    # Imported here: only a Spark query has a sink that counts batches.
+    from headgate.plan.scenarios.rewind_sink import sink_of
+
+    if sink_of(asked).batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
+        yield Fact.BY_BATCH
+
+
+def _of_state(asked: Asked, plan: Plan, actions: set[str]) -> Iterator[Fact]:
+    """Say what becomes of an application's state; one that nothing describes may have some."""
+    if _topology(asked).stores == frozenset():
+        return
+    if actions & {"clear_local_state", "delete_topics"}:
+        yield Fact.STATE_GONE
+        if {"park-internal", "park"} & asked.options.keys():
+            yield Fact.STATE_RESTORED
+    else:
+        yield Fact.STATE_KEPT
+
+
+def _topology(asked: Asked) -> Any:
+    # Imported here: other engines' plans don't need what reads a Kafka Streams topology.
+    from headgate.plan.streams_topology import topology
+
+    application = str(asked.pipeline.group)
+    group = Group(id=application, state="dead", members=())
+    return topology(asked.options, asked.version, application, group)
+
+
+def _is_cut(plan: Plan) -> bool:
+    """Whether an input's first record was ever before where it begins.
+
+    The first step that moves offsets is the inputs'; intermediate topics follow it.
+    """
+    first = next((s for s in plan.steps if s.action == "reset_offsets"), None)
+    moves = first.details()["offsets"] if first is not None else ()
+    stays = plan.scenario == RESET and first is None
+    return stays or any(move["to"] for move in moves)

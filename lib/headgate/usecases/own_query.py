@@ -1,0 +1,57 @@
+"""Which query of evidence that may hold several is a registered pipeline's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.errors import HeadgateError
+from headgate.gateway.evidence_files import find, read
+from headgate.model.registry import Pipeline
+from headgate.parse.json_text import read_json
+from headgate.usecases.context import Context
+
+_METADATA = 64 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnQuery:
+    """What says which query is the pipeline's: its checkpoint's id comes first, then a name.
+
+    A reset from scratch starts the query with a fresh checkpoint: its name stays, its id changes.
+    So evidence holds several queries of one name, and the newest is meant.
+    """
+
+    pipeline: str
+    query_id: str | None = None
+    name: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Ids and names to look for; the first that the evidence has is meant."""
+        own = self.name if self.name is not None else self.pipeline
+        return (self.query_id, own) if self.query_id else (own,)
+
+    def not_found(self, count: int) -> str:
+        """Return the sentence for evidence with `count` queries, none of which it is."""
+        if self.name is not None:
+            return f"no query {self.name!r} in the evidence of {self.pipeline}; it has"
+        return (
+            f"the evidence holds {count} queries; say with `query` in headgate.toml which one"
+            f" {self.pipeline} is"
+        )
+
+
+def own_query(pipeline: Pipeline, context: Context) -> OwnQuery:
+    """Return what says which query is the pipeline's; a checkpoint is read for its id only."""
+    known = query_id_of(pipeline.checkpoint, context) if pipeline.checkpoint else None
+    return OwnQuery(pipeline=pipeline.name, query_id=known, name=pipeline.query)
+
+
+def query_id_of(checkpoint: str, context: Context) -> str | None:
+    """Return the id that a checkpoint gives its query, None where it can't be read."""
+    try:
+        place = find(f"{checkpoint.rstrip('/')}/metadata", context.registry.file_systems)
+        found = read_json(read(place, _METADATA)) if place else None
+    except (HeadgateError, ValueError):
+        return None
+    return str(found["id"]) if isinstance(found, dict) and "id" in found else None

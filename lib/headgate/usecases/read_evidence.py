@@ -1,0 +1,33 @@
+"""Read what a pipeline's registered evidence says, before any version of it is stored."""
+
+from __future__ import annotations
+
+from headgate.errors import EvidenceError
+from headgate.model.version import Engine, Version
+from headgate.parse.streams.observed import with_application_id
+from headgate.usecases.context import Context
+from headgate.usecases.read_registered import read_registered
+from headgate.usecases.read_version import read_version
+
+
+def read_evidence(context: Context, name: str) -> Version | None:
+    """Return the version that `evidence` in headgate.toml describes; Kafka is not asked.
+
+    None without `evidence`, and for a query of which no batch is done. EvidenceError if it can't be
+    read, or is of another engine than the registered one.
+    """
+    pipeline = context.registry.pipeline(name)
+    if pipeline is None or not pipeline.evidence:
+        return None
+    if pipeline.engine is Engine.SPARK:
+        version = read_registered(context, pipeline)
+    else:
+        version = read_version(list(pipeline.evidence), context=context)
+    if version is None or version.engine is pipeline.engine:
+        return (
+            with_application_id(version, pipeline.group) if version and pipeline.group else version
+        )
+    raise EvidenceError(
+        f"The evidence of {name} is of {version.engine.value}, but headgate.toml says"
+        f" {pipeline.engine.value}. Correct `evidence` or `engine`"
+    )

@@ -1,0 +1,46 @@
+"""Say for one pipeline which conditions of a scenario are met, without building its plan."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import HeadgateError
+from headgate.gateway.addresses import is_remote
+from headgate.gateway.world import LiveWorld
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine
+from headgate.plan.conditions import Answered, Facts
+from headgate.plan.scenario import Scenario
+from headgate.store import open_store
+from headgate.usecases.context import Context
+
+
+def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
+    """Return what the registry, the store and a local checkpoint say of a pipeline.
+
+    A remote checkpoint isn't read: that takes as long as a plan.
+    """
+    with closing(open_store(context.store_url)) as store:
+        version = store.versions.newest(pipeline.name)
+    location = pipeline.checkpoint
+    if pipeline.engine is not Engine.SPARK or location is None:
+        return Facts(pipeline=pipeline, version=version)
+    if is_remote(location):
+        unread = f"`{location}` is remote. The plan reads it."
+        return Facts(pipeline=pipeline, version=version, remote=True, unread=unread)
+    found, position, problem = None, None, None
+    try:
+        with closing(LiveWorld(context.registry, context.home)) as world:
+            found = world.checkpoint(location)
+            position = world.query_position(location) if found else None
+    except HeadgateError as error:
+        problem = f"Not all of the checkpoint can be read: {error}."
+    return Facts(
+        pipeline=pipeline, version=version, checkpoint=found, position=position, unread=problem
+    )
+
+
+def answered(scenario: Scenario, facts: Facts) -> tuple[Answered, ...]:
+    """Return the state of each condition that the pipeline has a use for, in their order."""
+    asked = (c.ask(facts) for c in scenario.support[facts.pipeline.engine].conditions)
+    return tuple(found for found in asked if found is not None)

@@ -1,0 +1,25 @@
+"""What a plan and its undo do to outputs, in words: for the command line and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.plan.impact import not_undoable
+from headgate.plan.plan import UNDO, Plan
+from headgate.views.numbers import plural
+
+RUN, BACK = "Outputs", "Outputs after an undo"
+
+
+def output_lines(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield name and sentence of each statement about outputs."""
+    yield from ((RUN, sentence) for sentence in plan.outputs.run)
+    back = "Undo of this undo" if plan.scenario == UNDO else BACK
+    yield from ((back, sentence) for sentence in plan.outputs.undo)
+
+
+def what_remains(plan: Plan) -> str:
+    """Return what an undo doesn't take back, in a few words; empty where that is nothing."""
+    stuck = len(not_undoable(plan))
+    steps = [plural(stuck, "step")] if stuck else []
+    return " and ".join([*steps, *(["results"] if plan.outputs.remains else [])])

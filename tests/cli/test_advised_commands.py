@@ -1,0 +1,78 @@
+"""Every command that a message advises exists, with the options that it is given."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import headgate as package
+from headgate.cli.main import headgate
+from headgate.errors import HeadgateError
+
+HOME = Path(package.__file__).parent
+_ADVISED = re.compile(r"`headgate ([^`]+)`")
+# A command of which a docstring or a table names only the beginning.
+_NAMED_ONLY = re.compile(r"^[A-Z|…{]|\.\.\.|…")
+
+
+def text_of(node):
+    """Return the text of a literal; what is filled in is an `x`."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(v) or "x" for v in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (text_of(node.left) or "x") + (text_of(node.right) or "x")
+    return None
+
+
+def advised():
+    for path in sorted(HOME.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for command in _ADVISED.findall(text_of(node) or ""):
+                yield re.sub(r"\{\w*\}", "x", " ".join(command.split()))
+
+
+COMMANDS = sorted(set(advised()))
+
+
+def parsed(words):
+    """Resolve a command as click does, and hold its words against the parameters."""
+    context = click.Context(headgate, info_name="headgate")
+    command = headgate
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        if words[0] == "x" or words[0].isupper():
+            return
+        found = command.get_command(context, words[0])
+        assert found is not None, f"there is no command {words[0]}"
+        context, command, words = click.Context(found, parent=context), found, words[1:]
+    known = {"--help"} | {
+        o for p in (*command.params, *headgate.params) for o in (*p.opts, *p.secondary_opts)
+    }
+    for word in words:
+        if word.startswith("-"):
+            assert word.partition("=")[0] in known, f"{command.name} has no {word}"
+
+
+def test_there_are_commands_to_look_at():
+    assert len(COMMANDS) > 20
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_advised_command_exists(command):
+    if not _NAMED_ONLY.search(command):
+        parsed(command.split())
+
+
+def test_a_command_that_is_none_is_found():
+    with pytest.raises((AssertionError, HeadgateError)):
+        parsed(["plan", "from-scratch", "x", "--topology"])
+    with pytest.raises((AssertionError, HeadgateError)):
+        parsed(["no-such-command"])
+
+
+def test_a_plan_advises_no_option_of_reset():
+    text = (HOME / "plan/scenarios/reset_streams_checks.py").read_text(encoding="utf-8")
+    assert text.count("--topology") == 1 and "if is_reset else _REGISTER" in text

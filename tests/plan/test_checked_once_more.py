@@ -1,0 +1,162 @@
+"""A command or a wait that fails is no failure of the run if the world reached the goal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import RunCancelledError, StepError, UnreachableError
+from headgate.gateway.checkpoints import tree_hash
+from headgate.model.registry import Commands
+from headgate.plan.build import build_plan
+from headgate.plan.execute import Executor
+from headgate.plan.ports.control import Status, Told
+from headgate.plan.steps import StartPipeline
+from headgate.plan.steps.process import STOPPED_SECONDS
+from headgate.plan.steps.repair import DropCopy
+from headgate.store.journal import Event
+from headgate.worker.run_journal import RunJournal
+
+STATUS = "[ -e running ] && exit 0 || exit 3"
+GAVE_UP = "echo did nothing within 120 s >&2; exit 1"
+STARTS = (
+    'touch running; mkdir -p ck/offsets;[ -e ck/metadata ] || echo \'{"id":"new"}\' > ck/metadata'
+)
+
+
+def commands(*, start: str = STARTS, stop: str = "rm -f running") -> Commands:
+    return Commands(stop=stop, start=start, status=STATUS)
+
+
+def executed(here, plan, run, undo_of=None, *, effects=None):
+    """Carry out a plan; return its notes and its executor."""
+    effects = effects or here.effects(run)
+    executor = Executor(effects, RunJournal(here.store, run, plan, undo_of=undo_of))
+    for position, step in enumerate(plan.steps):
+        executor.apply(position, step)
+    return here.notes
+
+
+def test_an_undo_whose_start_gave_up_waiting_is_done_once_the_query_runs(lab):
+    here = lab(commands())
+    old = tree_hash(here.folder / "ck")
+    plan = build_plan("from-scratch", "q", here.effects())
+    run = here.enqueue(plan)
+    executed(here, plan, run)
+    slow = replace(here.registry.pipelines[0], commands=commands(start=f"{STARTS}; {GAVE_UP}"))
+    here.registry = replace(here.registry, pipelines=(slow,))
+    undo = here.undo(run, plan)
+    back = here.enqueue(undo, undo_of=run)
+    notes = executed(here, undo, back, run)
+    events = [e.event for e in here.store.journal.entries(back)]
+    assert Event.FAILED not in events and events.count(Event.DONE) == len(undo.steps)
+    (said,) = [n for n in notes if "Checked once more" in n]
+    assert "did nothing within 120 s" in said
+    assert tree_hash(here.folder / "ck") == old
+
+
+def test_a_fresh_query_must_show_itself_though_its_process_lives(lab):
+    here = lab(commands(start=f"touch running; {GAVE_UP}"))
+    plan = build_plan("from-scratch", "q", here.effects())
+    with pytest.raises(StepError, match="did nothing within 120 s"):
+        executed(here, plan, here.enqueue(plan))
+
+
+def test_a_start_that_leaves_nothing_running_fails_with_its_own_words(lab):
+    here = lab(commands(start="echo no such unit >&2; exit 5"))
+    plan = build_plan("from-scratch", "q", here.effects())
+    with pytest.raises(StepError, match="exited 5: no such unit"):
+        executed(here, plan, here.enqueue(plan))
+
+
+def step(**fields):
+    known = {"pipeline": "q", "stop": None, "command": "start", "has_status": True}
+    return StartPipeline(**{**known, **fields})
+
+
+@pytest.mark.parametrize(
+    ("told", "is_reached"),
+    [
+        ([Told(Status.UNKNOWN)], True),
+        ([Told(Status.STOPPED, run="old")], False),
+        # What a killed driver said last is of the run before.
+        ([Told(Status.RUNS, run="old")], False),
+        ([*[Told(Status.STOPPED, run="old")] * 90, Told(Status.RUNS, run="new")], True),
+    ],
+)
+def test_a_watched_query_counts_as_started_only_by_its_own_word(lab, told, is_reached):
+    here = lab()
+    effects, left = here.effects(), list(told)
+    effects.told = lambda _pipeline: left.pop(0) if len(left) > 1 else left[0]
+    assert step().reached(effects, {"head": None, "run": "old"}) is is_reached
+    assert STOPPED_SECONDS / 0.5 < 90
+
+
+def test_without_a_status_nothing_but_a_sign_of_the_query_counts(lab):
+    here = lab(Commands(start="true"))
+    effects, looks = here.effects(), []
+    effects.status = lambda _pipeline: Status.UNKNOWN
+    assert not step(has_status=False).reached(effects, {"head": None, "run": None})
+    effects.told = lambda _pipeline: looks.append(1) or Told(Status.RUNS, run="new")
+    assert step(has_status=False).reached(effects, {"head": None, "run": None})
+
+
+def test_a_fence_that_stays_up_is_no_start(lab):
+    here = lab(Commands(start="true", status=STATUS, unfence="exit 7"))
+    was = {"head": None, "run": None}
+    with pytest.raises(StepError, match="unfence command of q exited 7"):
+        step(unfence="exit 7").reached(here.effects("r"), was)
+    executor = Executor(here.effects("r"), None)
+    assert not executor._is_reached(step(unfence="exit 7"), was)
+
+
+def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
+    here = lab(commands(stop="rm -f running; echo gave up waiting >&2; exit 1"))
+    plan = build_plan("from-scratch", "q", here.effects())
+    notes = executed(here, plan, here.enqueue(plan))
+    (said,) = [n for n in notes if "Checked once more" in n]
+    assert "gave up waiting" in said and said.endswith("q is stopped")
+
+
+def test_a_stop_command_that_fails_on_a_running_pipeline_fails_the_run(lab):
+    here = lab(commands(stop="exit 1"))
+    plan = build_plan("from-scratch", "q", here.effects())
+    with pytest.raises(StepError, match="the stop command of q exited 1"):
+        executed(here, plan, here.enqueue(plan))
+
+
+@pytest.mark.parametrize("error", [StepError, UnreachableError])
+@pytest.mark.parametrize("is_done", [True, False])
+def test_any_step_is_looked_at_once_more(lab, error, is_done):
+    """An answer that comes too late says nothing of the effect."""
+    here = lab()
+    effects = here.effects("r")
+    copy = here.folder / "copy"
+    copy.mkdir()
+
+    def remove(*_):
+        if is_done:
+            copy.rmdir()
+        raise error("no answer within 30 s")
+
+    effects.remove_beside = remove
+    drop = DropCopy(checkpoint=str(here.folder / "ck"), copy=str(copy))
+    executor = Executor(effects, None)
+    if is_done:
+        executor._carry_out(drop, {})
+        assert here.notes == ["no answer within 30 s. Checked once more: it is done"]
+    else:
+        with pytest.raises(error, match="no answer within 30 s"):
+            executor._carry_out(drop, {})
+
+
+def test_a_cancel_is_never_taken_for_a_failure(lab):
+    effects = lab().effects("r")
+
+    def cancelled(*_):
+        raise RunCancelledError("the run was cancelled")
+
+    effects.remove_beside = cancelled
+    with pytest.raises(RunCancelledError):
+        Executor(effects, None)._carry_out(DropCopy(checkpoint="/none", copy="/none/copy"), {})

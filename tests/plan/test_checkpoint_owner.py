@@ -1,0 +1,40 @@
+"""A registered checkpoint that belongs to another query."""
+
+import pytest
+
+from headgate.model.registry import Pipeline
+from headgate.model.version import Engine, Source, Version
+from headgate.plan.checkpoint_owner import other_query
+from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.plan.ports.control import ToldRun
+
+PIPELINE = Pipeline(name="city", engine=Engine.SPARK, checkpoint="/ck")
+CHECKPOINT = Checkpoint(location="/ck", query_id="mine", offsets={"orders": {0: 5}})
+
+
+def stored(query="mine", topic="orders", **source):
+    read = Source(position=0, format="kafka", topics=(topic,) if topic else (), **source)
+    return Version(engine=Engine.SPARK, query_id=query, sources=(read,))
+
+
+@pytest.mark.parametrize(
+    ("version", "runs", "said"),
+    [
+        (stored(), (ToldRun("mine", "city"),), None),
+        (None, (), None),
+        # After a reset from scratch only the stored id is an old one.
+        (stored("old"), (), None),
+        (stored("old"), (ToldRun("old", "city", "1"), ToldRun("mine", "city", "2")), None),
+        (stored("old"), (ToldRun("old", "b"), ToldRun("other", "c")), None),
+        (stored("theirs"), (ToldRun("theirs", "city"),), "of the query mine, and the watch and"),
+        (stored("theirs"), (ToldRun("theirs"),), "of the query mine, and the watch and"),
+        (stored(), (ToldRun("mine", "land"), ToldRun("x", "city")), "as land, not as city"),
+        (stored(topic="clicks"), (), "has offsets of orders, and the stored version reads clicks"),
+        (stored(topic=None, pattern="ord.*"), (), None),
+    ],
+)
+def test_what_contradicts_a_checkpoint_is_said(version, runs, said):
+    found = other_query(PIPELINE, CHECKPOINT, version, runs)
+    assert len(found) == bool(said)
+    if said:
+        assert said in found[0] and "Correct `checkpoint` in headgate.toml" in found[0]

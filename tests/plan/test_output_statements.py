@@ -1,0 +1,91 @@
+"""Every plan states what it and its undo do to outputs; the statements are declared as data."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import replace
+from itertools import chain, combinations
+
+import pytest
+
+from headgate.model.version import Engine
+from headgate.plan.build import SCENARIOS
+from headgate.plan.output_effects import Fact, OutputEffects
+from headgate.plan.plan import RESET, UNDO, Plan
+from headgate.plan.scenario import Answer
+from headgate.plan.scenarios.output_statements import STATEMENTS
+from headgate.plan.steps import RecordOffsets
+from headgate.plan.steps.abort import AbortTransaction
+from headgate.views.output_words import output_lines, what_remains
+
+CELLS = [
+    (name, engine)
+    for name, scenario in SCENARIOS.items()
+    for engine in Engine
+    if scenario.support[engine].answer is not Answer.REFUSED
+] + [(RESET, Engine.KAFKA_STREAMS)]
+SUBSETS = [frozenset(f) for f in chain.from_iterable(combinations(Fact, n) for n in range(3))]
+MOST_WORDS = 18
+FINAL = AbortTransaction(transaction="t", producer=1, epoch=0, topics={})
+
+
+@pytest.mark.parametrize(("name", "engine"), CELLS, ids=lambda v: str(v))
+def test_whatever_is_true_of_a_plan_it_says_something_of_itself_and_of_its_undo(name, engine):
+    declared = STATEMENTS[name, engine].statements
+    for facts in (*SUBSETS, frozenset(Fact)):
+        true = [s for s in declared if s.when <= facts and not s.unless & facts]
+        assert any(s.run for s in true), f"it says nothing where {sorted(facts)}"
+        assert any(s.undo for s in true), f"its undo says nothing where {sorted(facts)}"
+
+
+def test_nothing_is_declared_that_is_no_plan():
+    assert set(STATEMENTS) == set(CELLS)
+
+
+def test_a_fact_that_no_statement_needs_is_not_asked_for():
+    every = [s for declared in STATEMENTS.values() for s in declared.statements]
+    assert set().union(*(s.when | s.unless for s in every)) == set(Fact)
+
+
+def test_statements_are_whole_short_sentences():
+    for declared in STATEMENTS.values():
+        for text in (t for s in declared.statements for t in (s.run, s.undo) if t):
+            assert text[0].isupper() or text.startswith("{"), text
+            assert text.endswith("."), text
+            gaps = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+            assert gaps <= {"name", "to", "point"}, text
+            for sentence in text.replace("auto.offset.reset", "x").split(". "):
+                assert len(sentence.split()) <= MOST_WORDS, sentence
+
+
+def test_what_a_builder_states_comes_first_and_each_sentence_once():
+    mine = OutputEffects(run=("Mine.", "Both."), undo=("Back.",))
+    declared = OutputEffects(run=("Both.", "Declared."), remains=True)
+    assert mine.joined(declared) == OutputEffects(
+        run=("Mine.", "Both.", "Declared."), undo=("Back.",), remains=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("remains", "steps", "said"),
+    [
+        (True, (), "results"),
+        (True, (FINAL,), "1 step and results"),
+        (False, (FINAL,), "1 step"),
+        (False, (), ""),
+    ],
+)
+def test_nothing_is_never_said_to_be_all_that_an_undo_leaves(remains, steps, said):
+    outputs = OutputEffects(remains=remains)
+    plan = Plan(scenario="s", pipeline="p", steps=(RecordOffsets(group="g"), *steps))
+    assert what_remains(replace(plan, outputs=outputs)) == said
+
+
+def test_each_sentence_is_a_line_of_the_plan_s_text_and_an_undo_s_own():
+    outputs = OutputEffects(run=("One.", "Two."), undo=("Three.",))
+    plan = Plan(scenario="s", pipeline="p", outputs=outputs)
+    lines = list(output_lines(plan))
+    assert lines == [
+        ("Outputs", "One."), ("Outputs", "Two."), ("Outputs after an undo", "Three."),
+    ]  # fmt: skip
+    assert list(output_lines(replace(plan, scenario=UNDO)))[-1] == ("Undo of this undo", "Three.")
