@@ -1,5 +1,6 @@
 """A checkpoint that went back holds, row by row, the state of a query that stopped there."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -8,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.checkpoints import tree_hash
 from headgate.gateway.rewind_facts import read_rewind
 from headgate.gateway.rewound_copy import copy_to_batch
 from headgate.gateway.spark_state import read_state
@@ -50,6 +50,16 @@ def write(folder: Path, numbers: range, *, fixed: bool = False) -> None:
         os.utime(file, (1_760_000_000 + number, 1_760_000_000 + number))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_maintenance(spark):
+    """How often stores are looked after is what a session's first query asked for.
+
+    That may be another test's, a minute. Stopped, it starts again with the next query. (Never in
+    between: Spark waits up to five minutes there for threads that wait for it.)
+    """
+    getattr(spark._jvm, "org.apache.spark.sql.execution.streaming.state.StateStore").stop()
+
+
 @pytest.fixture(params=KINDS)
 def conf(request, spark):
     """The session with one provider's settings, as it was afterwards."""
@@ -86,6 +96,14 @@ def _wait_until_still(folder: Path) -> None:
         names, still = now, still + 1 if now == names else 0
 
 
+def files(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): sha256(p) for p in folder.rglob("*") if p.is_file()}
+
+
+def sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def state(spark, place: Path, batch: int) -> list[str]:
     """Every row of the state at the end of a batch, key and value."""
     found = spark.read.format("statestore").option("batchId", batch).load(str(place / "ck"))
@@ -110,11 +128,12 @@ def test_the_state_is_that_of_a_query_that_stopped_there(spark, conf, tmp_path):
     shutil.copytree(place / "ck", stopped / "ck")
     write(place / "in", range(STOP, ALL))
     run(spark, place)
-    before, wrong = tree_hash(place / "ck"), state(spark, place, last_batch(place))
+    before, wrong = files(place / "ck"), state(spark, place, last_batch(place))
     assert read_rewind(place / "ck", batch).missing == ()
 
     copy_to_batch(place / "ck", place / ".ck.rewound", batch)
-    assert tree_hash(place / "ck") == before
+    # The session may add a snapshot; nothing that was there is touched.
+    assert files(place / "ck").items() >= before.items()
     (place / "ck").rename(place / "aside")
     (place / ".ck.rewound").rename(place / "ck")
     assert state(spark, place, batch) == state(spark, stopped, batch)
@@ -127,9 +146,9 @@ def test_the_state_is_that_of_a_query_that_stopped_there(spark, conf, tmp_path):
 
     # A producer's error is mended meanwhile; a restart between the files shows what it loads.
     for numbers in (range(STOP, ALL - 1), range(ALL - 1, ALL)):
-        for files in (place / "in").glob("0[3-5].json"):
-            if int(files.stem) in range(numbers.start, ALL):
-                files.unlink()
+        for file in (place / "in").glob("0[3-5].json"):
+            if int(file.stem) in range(numbers.start, ALL):
+                file.unlink()
         write(place / "in", numbers, fixed=True)
         run(spark, place)
     direct = new_place(tmp_path, "direct")
@@ -139,4 +158,4 @@ def test_the_state_is_that_of_a_query_that_stopped_there(spark, conf, tmp_path):
     mine, other = (state(spark, p, last_batch(p)) for p in (place, direct))
     assert mine == other != wrong
     # What the query wrote over the same batches left the old checkpoint as it was.
-    assert tree_hash(place / "aside") == before
+    assert files(place / "aside").items() >= before.items()

@@ -25,7 +25,9 @@ def query(tmp_path, broker):
         for log in ("offsets", "commits"):
             (folder / log).mkdir(parents=True, exist_ok=True)
         (folder / "metadata").write_text('{"id":"5f3cbb0a-5a1e-4cb8-9d0b-1c2d3e4f5a6b"}')
-        times = {"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000) - 5000}
+        # Older than clocks may differ: Kafka's reading then decides.
+        logged = int(time.time() * 1000) - 120_000
+        times = {"batchWatermarkMs": 0, "batchTimestampMs": logged}
         lines = ("v1", json.dumps({**times, "conf": {}}), json.dumps(offsets))
         (folder / "offsets/0").write_text("\n".join(lines))
         (folder / "commits/0").write_text('v1\n{"nextBatchWatermarkMs":0}')

@@ -32,7 +32,9 @@ _TAIL = 600
 _TRY_SECONDS = 10.0
 MARK = "HEADGATE_COMMAND"
 # An exec() takes well below a millisecond; a busy machine may stretch it.
-_EXEC_READS, _EXEC_SECONDS, _SHOWN = 200, 0.001, 3
+_EXEC_READS, _EXEC_SECONDS = 200, 0.001
+# Of the fields of /proc/PID/stat, counted from the one after the name.
+_END_CODE, _ENV_START = 27 - 3, 50 - 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +106,18 @@ def _has(entry: Path, wanted: bytes) -> bool:
 def _environment(entry: Path) -> bytes:
     """Return what /proc shows of its environment; OSError if the process can't be read.
 
-    While a process replaces its program, exec() empties both its environment and its arguments.
-    So an empty environment is believed only after several reads that show arguments.
+    While a process replaces its program, exec() empties its environment, and tells where the new
+    code lies last (fs/binfmt_elf.c, load_elf_binary). So an empty one is believed only of a
+    process that has code, and where the environment ends where it starts.
     """
-    shown = 0
     for _ in range(_EXEC_READS):
         if held := (entry / "environ").read_bytes():
             return held
         (entry / "exe").readlink()  # a zombie and a kernel thread have none
-        shown = shown + 1 if (entry / "cmdline").read_bytes() else 0
-        if shown == _SHOWN:
+        # After the name, which may hold anything: fields 3 and on of proc(5).
+        fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+        start, end = fields[_ENV_START : _ENV_START + 2]
+        if start == end and fields[_END_CODE] != b"0":
             break
         time.sleep(_EXEC_SECONDS)
     return b""

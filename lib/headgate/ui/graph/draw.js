@@ -29,7 +29,7 @@ function drawArea(box) {
 function drawHeader(box) {
   const room = Math.min(box.width - 12, box.title.length * 7.9 + 70);
   return `<g class="box" data-id="${escaped(box.id)}">
-    <g class="header" data-box="${escaped(box.id)}" role="button" tabindex="0" aria-expanded="true" aria-label="Collapse ${escaped(box.title)} ${escaped(box.detail)}">
+    <g class="header" data-box="${escaped(box.id)}" role="button" tabindex="0" aria-expanded="true">
       <rect rx="6" x="${box.x + 6}" y="${box.y + 6}" width="${room}" height="24"/>
       <path d="M${box.x + 15} ${box.y + 16}l3.5 3.5 3.5-3.5"/>
       <text x="${box.x + 30}" y="${box.y + 18.5}">${escaped(box.title)}<tspan dx="2"> ${escaped(box.detail)}</tspan></text>
