@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 import headgate
+from file_hashes import hashes
 from headgate.gateway.checkpoints import read_checkpoint, tree_hash
 from integration.conftest import Team, end_workers
 from integration.driven import Driven
@@ -219,7 +220,7 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
     pipeline.wait_for(lambda: pipeline.shell("status") == 3)
     assert pipeline.topic in pipeline.why and "have been deleted" in pipeline.why
     (pipeline.folder / "current").write_text("counts")
-    broken = tree_hash(pipeline.checkpoint)
+    broken = hashes(pipeline.checkpoint)
 
     file, plan = pipeline.team.plan("counts", scenario="repair")
     assert plan["appliable"], plan["refusals"]
@@ -238,7 +239,8 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
     pipeline.send(["city-0", "city-7"])
     pipeline.wait_until_read()
     assert pipeline.results("counts") == Counter(pipeline.sent)
-    assert tree_hash(pipeline.folder / f".checkpoint.broken-{done['run']}") == broken
+    aside = pipeline.folder / f".checkpoint.broken-{done['run']}"
+    assert hashes(aside).items() >= broken.items()
 
     pipeline.team.run("undo", done["run"])
-    assert tree_hash(pipeline.checkpoint) == broken
+    assert hashes(pipeline.checkpoint).items() >= broken.items()

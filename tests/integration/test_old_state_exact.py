@@ -1,6 +1,5 @@
 """A checkpoint that went back holds, row by row, the state of a query that stopped there."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from file_hashes import hashes
 from headgate.gateway.rewind_facts import read_rewind
 from headgate.gateway.rewound_copy import copy_to_batch
 from headgate.gateway.spark_state import read_state
@@ -96,14 +96,6 @@ def _wait_until_still(folder: Path) -> None:
         names, still = now, still + 1 if now == names else 0
 
 
-def files(folder: Path) -> dict[str, str]:
-    return {str(p.relative_to(folder)): sha256(p) for p in folder.rglob("*") if p.is_file()}
-
-
-def sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def state(spark, place: Path, batch: int) -> list[str]:
     """Every row of the state at the end of a batch, key and value."""
     found = spark.read.format("statestore").option("batchId", batch).load(str(place / "ck"))
@@ -128,12 +120,12 @@ def test_the_state_is_that_of_a_query_that_stopped_there(spark, conf, tmp_path):
     shutil.copytree(place / "ck", stopped / "ck")
     write(place / "in", range(STOP, ALL))
     run(spark, place)
-    before, wrong = files(place / "ck"), state(spark, place, last_batch(place))
+    before, wrong = hashes(place / "ck"), state(spark, place, last_batch(place))
     assert read_rewind(place / "ck", batch).missing == ()
 
     copy_to_batch(place / "ck", place / ".ck.rewound", batch)
     # The session may add a snapshot; nothing that was there is touched.
-    assert files(place / "ck").items() >= before.items()
+    assert hashes(place / "ck").items() >= before.items()
     (place / "ck").rename(place / "aside")
     (place / ".ck.rewound").rename(place / "ck")
     assert state(spark, place, batch) == state(spark, stopped, batch)
@@ -158,4 +150,4 @@ def test_the_state_is_that_of_a_query_that_stopped_there(spark, conf, tmp_path):
     mine, other = (state(spark, p, last_batch(p)) for p in (place, direct))
     assert mine == other != wrong
     # What the query wrote over the same batches left the old checkpoint as it was.
-    assert files(place / "aside").items() >= before.items()
+    assert hashes(place / "aside").items() >= before.items()
