@@ -234,7 +234,9 @@ def said(plan, query, expected, template):
     times = [time(minute) for minute in expected.times] if expected.times else None
     assert (row["rows"], row["event_time"]) == (expected.rows, times)
     noun = loss.one if expected.rows == 1 else loss.many
-    what = f"{expected.rows} {noun}" + (f" (event time {times[0]} to {times[1]})" if times else "")
+    gap = ", the gap included" if "session" in query.loss[0] else ""
+    span = f" (event time {times[0]} to {times[1]}{gap})" if times else ""
+    what = f"{expected.rows} {noun}{span}"
     text = template.format(what=what, unmatched=expected.waiting, point="the point")
     word, _, rest = text.partition(": ")
     (found,) = (risk for risk in plan.risks if f"perator {row['operator']} (" in risk)

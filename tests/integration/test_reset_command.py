@@ -183,6 +183,19 @@ def test_the_beginning_of_a_name_is_no_proof(cluster, reset):
     assert any("counts twice" in risk for risk in plan["risks"])
 
 
+def test_registered_evidence_proves_what_is_its_own(cluster, reset, monkeypatch):
+    described, home = cluster.described(cluster.app), cluster.folder / "registered"
+    home.mkdir()
+    table = f'[[pipeline]]\nname = "counts"\nengine = "kafka-streams"\ngroup = "{cluster.app}"\n'
+    (home / "headgate.toml").write_text(f'{table}evidence = ["{described}"]\n')
+    monkeypatch.chdir(home)
+    code, plan, _ = reset()
+    assert (code, deleted(plan)) == (0, sorted(map(cluster.named, BOTH)))
+    Path(described).unlink()
+    code, plan, _ = reset()
+    assert code == 3 and any("registered evidence" in risk for risk in plan["risks"])
+
+
 @pytest.fixture(scope="module")
 def neighbours(cluster, kafka_admin):
     """`APP-2`, another application, and a reader of one of the application's own topics."""

@@ -71,11 +71,22 @@ def test_a_plan_knows_the_sink_before_any_capture(query):
     assert any("file sink" in reason for reason in plan.refusals)
 
 
+def test_a_watch_tells_the_output_mode_and_the_state_before_any_capture(query, tmp_path):
+    of = "9d4a7d3e-0000-4000-8000-000000000001"
+    tell_run(tmp_path / "w", ROOT / "cases" / "spark" / "agg_map_add" / "before", query=of)
+    text = (tmp_path / "headgate.toml").read_text().replace('evidence = ["capture.json"]', "")
+    context = registered(
+        tmp_path, text.replace("[pipeline.commands]", 'watch = "w"\n[pipeline.commands]')
+    )
+    found = read_evidence(context, "rows")
+    assert (found.output_mode, bool(found.stateful)) == ("Update", True)
+
+
 def test_evidence_that_can_not_be_read_is_a_risk_with_its_remedy(query, tmp_path):
     (tmp_path / "capture.json").unlink()
     plan = plan_scenario(query, "from-scratch", "rows")
     (said,) = [r for r in plan.risks if r.startswith("The registered evidence of rows")]
-    assert said.endswith("Correct `evidence` in headgate.toml")
+    assert said.endswith("Correct `evidence` or `watch` in headgate.toml")
 
 
 def test_evidence_of_another_engine_is_an_error(tmp_path):

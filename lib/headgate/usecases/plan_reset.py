@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,11 @@ from headgate.plan.plan import RESET, Plan
 from headgate.plan.scenarios import reset
 from headgate.plan.streams_topology import topology_options
 from headgate.store.glance import Glance, open_soonest
+from headgate.usecases.ask_verdict import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.plan_scenario import with_rows
 from headgate.usecases.reset_registry import DEFAULT, reset_registry
-from headgate.usecases.run_plans import fresh_plan
+from headgate.usecases.run_plans import described, fresh_plan
 
 if TYPE_CHECKING:
     from headgate.store import Store
@@ -40,7 +42,7 @@ def plan_reset(
     answers = _answers(context, application, options)
     registry = reset_registry(context.registry, application, answers)
     store = _store(context, needed=not previewed)
-    with closing(LiveWorld(registry, context.home)) as world:
+    with closing(with_judge(LiveWorld(registry, context.home), context)) as world:
         plan = _plan(store, world, application, answers)
     return with_kept(plan, context.registry.keep_snapshots)
 
@@ -49,7 +51,9 @@ def _plan(
     store: Store | Glance | None, world: LiveWorld, application: str, answers: Mapping[str, Any]
 ) -> Plan:
     if store is None:
-        return build_plan(RESET, application, world, answers)
+        version, unread = described(world, application)
+        plan = build_plan(RESET, application, world, answers, version=version)
+        return replace(plan, risks=(*plan.risks, *unread))
     with closing(store):
         return fresh_plan(store, world, RESET, application, answers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.errors import EvidenceError
+from headgate.model.registry import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.streams.observed import with_application_id
 from headgate.usecases.context import Context
@@ -11,13 +12,14 @@ from headgate.usecases.read_version import read_version
 
 
 def read_evidence(context: Context, name: str) -> Version | None:
-    """Return the version that `evidence` in headgate.toml describes; Kafka is not asked.
+    """Return the version that `evidence` or a Spark query's watch describes; Kafka is not asked.
 
-    None without `evidence`, and for a query of which no batch is done. EvidenceError if it can't be
-    read, or is of another engine than the registered one.
+    `name` is a pipeline's, or the application id of one. None where neither is named, and for a
+    query of which no batch is done. EvidenceError if it can't be read, or is of another engine than
+    the registered one.
     """
-    pipeline = context.registry.pipeline(name)
-    if pipeline is None or not pipeline.evidence:
+    pipeline = context.registry.pipeline(name) or _application(context, name)
+    if pipeline is None or not (pipeline.evidence or _is_watched(pipeline)):
         return None
     if pipeline.engine is Engine.SPARK:
         version = read_registered(context, pipeline)
@@ -31,3 +33,12 @@ def read_evidence(context: Context, name: str) -> Version | None:
         f"The evidence of {name} is of {version.engine.value}, but headgate.toml says"
         f" {pipeline.engine.value}. Correct `evidence` or `engine`"
     )
+
+
+def _application(context: Context, group: str) -> Pipeline | None:
+    streams = (p for p in context.registry.pipelines if p.engine is Engine.KAFKA_STREAMS)
+    return next((p for p in streams if p.group == group), None)
+
+
+def _is_watched(pipeline: Pipeline) -> bool:
+    return pipeline.engine is Engine.SPARK and pipeline.watch is not None

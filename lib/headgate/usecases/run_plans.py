@@ -43,8 +43,8 @@ def fresh_plan(
     """
     version, others = known_versions(store, world, scenario, pipeline)
     unread: list[str] = []
-    if version is None and scenario != RESET:
-        version, unread = _described(world, pipeline)
+    if version is None:
+        version, unread = described(world, pipeline)
     known = _known(store, world.registered(pipeline))
     plan = build_plan(
         scenario, pipeline, world, options, version=version, others=others, known=known
@@ -78,7 +78,7 @@ def strange_checkpoint(world: World, name: str, version: Version | None) -> tupl
     return other_query(pipeline, found, version, world.told_runs(name)) if found else ()
 
 
-def _described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
+def described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
     """Return what registered evidence says of a pipeline that nobody captured, or why nothing."""
     try:
         return world.described(pipeline), []
@@ -86,7 +86,7 @@ def _described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
         said = str(error).rstrip(".")
         return None, [
             f"The registered evidence of {pipeline} can't be read, so the plan does without it:"
-            f" {said}. Correct `evidence` in headgate.toml"
+            f" {said}. Correct `evidence` or `watch` in headgate.toml"
         ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 
 from headgate.errors import HeadgateError
 from headgate.gateway.addresses import is_remote
@@ -13,6 +13,7 @@ from headgate.plan.conditions import Answered, Facts
 from headgate.plan.scenario import Scenario
 from headgate.store import open_store
 from headgate.usecases.context import Context
+from headgate.usecases.read_evidence import read_evidence
 
 
 def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
@@ -22,6 +23,9 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
     """
     with closing(open_store(context.store_url)) as store:
         version = store.versions.newest(pipeline.name)
+    if version is None:
+        with suppress(HeadgateError):  # The plan says why it can't be read.
+            version = read_evidence(context, pipeline.name)
     location = pipeline.checkpoint
     if pipeline.engine is not Engine.SPARK or location is None:
         return Facts(pipeline=pipeline, version=version)

@@ -176,7 +176,9 @@ def _filled(loss: Loss, op: _Operator, *, known: bool, point: str | None) -> str
     what = f"an unknown number of {loss.many}"
     if known:
         what = f"{op.rows} {loss.one if op.rows == 1 else loss.many}"
-        what += f" (event time {op.times[0]} to {op.times[1]})" if op.times else ""
+        # A session's end is its last event and the gap: the state has no other.
+        gap = ", the gap included" if op.holders == (Holder.SESSIONS,) else ""
+        what += f" (event time {op.times[0]} to {op.times[1]}{gap})" if op.times else ""
     unmatched = op.unmatched if known else "an unknown number"
     text = loss.continues if point is None else loss.begins
     return text.format(what=what, unmatched=unmatched, point=point)
