@@ -73,13 +73,18 @@ def run_from_scratch(page, shoot, name):
     page.get_by_role("button", name="Run …").click()
     page.get_by_text("I have read the plan").click()
     page.get_by_role("button", name="Run it").click()
-    ended(page, "done")
+    ended(page, "done", "^from-scratch$")
     shoot(page, f"job-{name}-run")
 
 
-def ended(page, state):
-    """Wait for the run's end; one that went otherwise says why at once."""
-    ends = page.locator(".hg-pill", has_text=re.compile("^(done|failed|refused|cancelled)$"))
+def ended(page, state, title):
+    """Wait for the run's end; one that went otherwise says why at once.
+
+    The state is read beside the run's `title`: what the page showed before may stand below for a
+    moment, with the state of another run.
+    """
+    shown = page.locator("div:has(> .hg-kind)").filter(has=page.get_by_text(re.compile(title)))
+    ends = shown.locator(".hg-pill", has_text=re.compile("^(done|failed|refused|cancelled)$"))
     ends.first.wait_for(timeout=RUN_SECONDS)
     assert ends.first.inner_text() == state, page.locator(".hg-steps").first.inner_text()
 
@@ -89,9 +94,7 @@ def undo(page, shoot, name):
     page.get_by_role("button", name="Undo …").click()
     page.get_by_role("button", name="Undo it").click(timeout=60_000)
     page.wait_for_url(lambda url: url != first, timeout=60_000)
-    # The address changes before the page does: until then the first run's "done" stands there.
-    page.get_by_text(re.compile("^Undo of ")).first.wait_for(timeout=60_000)
-    ended(page, "done")
+    ended(page, "done", "^Undo of ")
     shoot(page, f"job-{name}-undone")
 
 
