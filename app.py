@@ -4,6 +4,8 @@ from pathlib import Path
 
 from streamlit.starlette import App
 
+from headgate.ui.preload import preload
 from headgate.ui.server_guard import guards
 
-app = App(Path(__file__).with_name("console.py"), middleware=guards())
+HERE = Path(__file__).parent
+app = App(HERE / "console.py", lifespan=preload(HERE / "pages"), middleware=guards())

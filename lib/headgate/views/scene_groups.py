@@ -28,11 +28,10 @@ def grouped(sketch: Sketch, landscape: Landscape) -> Sketch:
     nodes = tuple(
         replace(n, box=home[n.id]) if n.box is None and n.id in home else n for n in sketch.nodes
     )
-    pipelines = Counter(
-        n.box for n in nodes if n.look is Look.PIPELINE or n.id in _own(sketch, landscape)
-    )
+    own = _own(sketch, landscape)
+    pipelines = Counter(n.box for n in nodes if n.look is Look.PIPELINE or n.id in own)
     names = dict.fromkeys(n.box for n in nodes if n.box and n.id in home)
-    first = {box: next(n.label for n in nodes if n.box == box) for box in names}
+    first = {n.box: n.label for n in reversed(nodes)}
     boxes = [SketchBox(box, _title(box, first[box]), _count(pipelines[box])) for box in names]
     return replace(sketch, nodes=nodes, boxes=(*sketch.boxes, *boxes))
 
@@ -76,11 +75,11 @@ def _together(sketch: Sketch) -> dict[str, str]:
     graph.add_nodes_from(n.id for n in sketch.nodes)
     parts = sorted(nx.connected_components(graph), key=len, reverse=True)
     place = {n.id: number for number, n in enumerate(sketch.nodes)}
-    return {
-        node: f"{TOGETHER}{min(part, key=place.__getitem__)}" if number < MANY // 2 else REST
+    boxes = [
+        f"{TOGETHER}{min(part, key=place.__getitem__)}" if number < MANY // 2 else REST
         for number, part in enumerate(parts)
-        for node in part
-    }
+    ]
+    return {node: box for box, part in zip(boxes, parts, strict=True) for node in part}
 
 
 def _title(box: str, first: str) -> str:
