@@ -153,7 +153,7 @@ def main() -> int:
             bad += bool(result.flaws)
             rows.append(result.row())
             print(case.name, rows[-1], file=sys.stderr, flush=True)
-            table.write_text(HEAD + "\n".join(rows) + "\n")
+            table.write_text(HEAD + "\n".join(rows).replace(place, "FOLDER") + "\n")
     return 1 if bad else 0
 
 
