@@ -1,1 +1,0 @@
-"""Judge upgrades of Kafka Streams by names, numbers and settings, as the engine does."""
