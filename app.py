@@ -5,7 +5,7 @@ from pathlib import Path
 from streamlit.starlette import App
 
 from headgate.ui.preload import preload
-from headgate.ui.server_guard import guards
+from headgate.ui.shared.server_guard import guards
 
 HERE = Path(__file__).parent
 app = App(HERE / "console.py", lifespan=preload(HERE / "pages"), middleware=guards())

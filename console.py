@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from headgate.ui.page import navigate
+from headgate.ui.shared.page import navigate
 
 navigate(Path(__file__).parent)

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from harness import Row, least_of
 
-from headgate.gateway.checkpoint_files import read_checkpoint_files
-from headgate.gateway.evidence_files import find
-from headgate.usecases.read_batches import read_batches
-from headgate.usecases.read_version import read_version
+from headgate.gateway.checkpoint.files import read_checkpoint_files
+from headgate.gateway.files.evidence_files import find
+from headgate.usecases.evidence.read_batches import read_batches
+from headgate.usecases.evidence.read_version import read_version
 
 BATCHES, OPERATORS, PARTITIONS, VERSIONS = 10_000, 10, 200, 10
 GOAL = 1.0

@@ -21,12 +21,12 @@ from pathlib import Path
 from harness import Row, least, least_of
 from streams_application import description
 
-from headgate.compat.compare import compare
-from headgate.compat.graph_match import match_nodes
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Sink, Source, Version
-from headgate.parse.version_file import dump
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.version_file import dump
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.match_graphs import match_nodes
+from headgate.usecases.evidence.read_version import read_version
 
 ROOT = Path(__file__).parents[1]
 COMMAND = str(Path(sys.executable).with_name("headgate"))

@@ -24,8 +24,8 @@ import sqlalchemy as sa
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import Row, least_of
 
-from headgate.gateway.broker import running_broker
-from headgate.gateway.ports import free_port
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.process.free_ports import free_port
 from headgate.store import open_store
 from headgate.store.tables import RUNS as RUNS_TABLE
 

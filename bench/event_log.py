@@ -89,8 +89,8 @@ def enlarged(target: Path, size: int) -> None:
 
 
 def _read(log: Path) -> None:
-    from headgate.gateway.event_log_files import event_log
-    from headgate.gateway.evidence_files import find
+    from headgate.gateway.files.evidence_files import find
+    from headgate.gateway.spark.event_logs import event_log
 
     place = find(str(log))
     files = event_log(place) if place else None

@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator
 import networkx as nx
 from harness import Row, least_of
 
-from headgate.parse.spark.forms import read_plans
-from headgate.parse.spark.version import Pieces, build_version
+from headgate.parse.spark.operators.plan_forms import read_plans
+from headgate.parse.spark.query.version import Pieces, build_version
 
 SMALL, LARGE = 1_000, 5_000
 MOST_SECONDS, MOST_TIMES = 0.050, 6.0

@@ -22,12 +22,12 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from harness import Row, least_of
 
-from headgate.gateway.broker import running_broker
-from headgate.gateway.jars import broker_class_path
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_offsets import alter_offsets, read_offsets
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import alter_offsets, read_offsets
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.process.jars import broker_class_path
 from headgate.store import open_store
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 
 COMMAND = str(Path(sys.executable).with_name("headgate"))

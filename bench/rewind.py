@@ -17,12 +17,12 @@ from pathlib import Path
 
 from harness import Row, least
 
-from headgate.gateway.world import LiveEffects
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.step import Step
-from headgate.plan.steps import ReplaceCheckpoint, SnapshotCheckpoint
-from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint
+from headgate.reprocess.steps import ReplaceCheckpoint, SnapshotCheckpoint
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, PutCheckpoint
 
 WRITTEN = Path(__file__).parents[1] / "tests/golden/checkpoints/kafka_source/checkpoint"
 GIGABYTES = float(os.environ.get("HEADGATE_BENCH_GB", "10"))

@@ -7,27 +7,34 @@ from dataclasses import dataclass
 import streamlit as st
 
 from headgate.errors import HeadgateError, RenameError
-from headgate.ui import data, markup
-from headgate.ui.ask import switch
-from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes, search
-from headgate.ui.compare_panel import compare_panel
-from headgate.ui.finding_card import engine_words
-from headgate.ui.given import GIVEN, Given
-from headgate.ui.graph.component import room
-from headgate.ui.keys import CompareKey, TopologyKey
-from headgate.ui.page import open_page, title
-from headgate.ui.pick import pick_pipeline
-from headgate.ui.problem import show_problem
-from headgate.ui.rehearsal_panel import rehearsal_panel
-from headgate.ui.rename_form import forget_rename, renames
-from headgate.ui.sides import ask_side, given_line, pick_side, side_evidence, usual_sides
+from headgate.ui.compare.finding_card import engine_words
+from headgate.ui.compare.panel import compare_panel
+from headgate.ui.compare.rename_form import forget_rename, renames
+from headgate.ui.compare.two_versions import (
+    ask_side,
+    given_line,
+    pick_side,
+    side_evidence,
+    usual_sides,
+)
+from headgate.ui.rehearsal.panel import rehearsal_panel
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes, search
+from headgate.ui.shared.choose_one import switch
+from headgate.ui.shared.choose_pipeline import pick_pipeline
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.given_evidence import GIVEN, Given
+from headgate.ui.shared.graph.component import room
+from headgate.ui.shared.keys import CompareKey, TopologyKey
+from headgate.ui.shared.page import open_page, title
 from headgate.usecases.context import Context
-from headgate.views.compose import has_changed, placed
-from headgate.views.scene import Lens
-from headgate.views.scene_compare import Side, one_side, sketch_comparison
-from headgate.views.scene_many import boxed
-from headgate.views.scene_topology import sketch_topology
-from headgate.views.verdict import verdict
+from headgate.views.reports.verdict_line import verdict
+from headgate.views.scene.comparison import Side, one_side, sketch_comparison
+from headgate.views.scene.compose import has_changed, placed
+from headgate.views.scene.folded import boxed
+from headgate.views.scene.scene import Lens
+from headgate.views.scene.topology import sketch_topology
 
 _LOWER = 116.0
 """How much lower the canvas is than on the Topology page, in pixels: verdict and rehearsal."""

@@ -9,23 +9,24 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headgate.errors import HeadgateError
 from headgate.landscape.landscape import Landscape
-from headgate.ui import data, markup
-from headgate.ui.ask import switch
-from headgate.ui.keys import LandscapeKey
-from headgate.ui.landscape_consumers import landscape_consumers
-from headgate.ui.landscape_loose import landscape_loose
-from headgate.ui.landscape_map import (
+from headgate.text.numbers import plural
+from headgate.ui.landscape.consumers import landscape_consumers
+from headgate.ui.landscape.map import (
     exports,
     landscape_map,
     level_switch,
     more_controls,
     selector_box,
 )
-from headgate.ui.page import open_page, title
-from headgate.ui.problem import show_problem
-from headgate.ui.watch import Seen
+from headgate.ui.landscape.unused_resources import landscape_loose
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.choose_one import switch
+from headgate.ui.shared.cluster_watch import Seen
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import LandscapeKey
+from headgate.ui.shared.page import open_page, title
 from headgate.usecases.context import Context
-from headgate.views.numbers import plural
 
 # Seconds between two looks at the cluster.
 REFRESH = 5

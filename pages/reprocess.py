@@ -10,29 +10,30 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headgate.errors import HeadgateError, ScenarioError
 from headgate.landscape.landscape import Landscape
-from headgate.model.registry import Pipeline
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Scenario
-from headgate.ui import data, markup
-from headgate.ui.batch_choice import choose_batch
-from headgate.ui.impact_panel import impact_tiles
-from headgate.ui.keys import Param, ReprocessKey
-from headgate.ui.option_words import as_asked
-from headgate.ui.page import open_page, title, user
-from headgate.ui.person import ask_name
-from headgate.ui.pick import pick_pipeline
-from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import show_problem
-from headgate.ui.run_view import run_view
-from headgate.ui.scenario_choice import choose_scenario, chosen_scenario, other_scenario
-from headgate.ui.scenario_form import ask_options, unanswered
-from headgate.ui.state import select, selected
-from headgate.usecases.apply_plan import apply_plan
-from headgate.usecases.ask_for_run import ask_for_plan
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Scenario
+from headgate.ui.reprocess.batch_choice import choose_batch
+from headgate.ui.reprocess.impact_panel import impact_tiles
+from headgate.ui.reprocess.option_words import as_asked
+from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.reprocess.scenario_choice import choose_scenario, chosen_scenario, other_scenario
+from headgate.ui.reprocess.scenario_form import ask_options, unanswered
+from headgate.ui.runs.run_view import run_view
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.choose_pipeline import pick_pipeline
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import Param, ReprocessKey
+from headgate.ui.shared.page import open_page, title, user
+from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
-from headgate.usecases.plan_costs import with_costs
-from headgate.usecases.plan_scenario import plan_scenario
-from headgate.views.impact_words import impact_lines
+from headgate.usecases.reprocess.estimate_cost import with_costs
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.runs.apply_plan import apply_plan
+from headgate.views.words.impact import impact_lines
 
 
 def main() -> None:

@@ -9,16 +9,16 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.requests import RequestRow, RequestState
-from headgate.ui import markup
-from headgate.ui.keys import Param, RequestsKey
-from headgate.ui.page import open_page, title
-from headgate.ui.problem import show_problem
-from headgate.ui.request_view import request_view
-from headgate.ui.row_table import pick_row
-from headgate.ui.state import selected
+from headgate.text.numbers import plural, short_time
+from headgate.ui.requests.request_view import request_view
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import selected
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import Param, RequestsKey
+from headgate.ui.shared.page import open_page, title
+from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
-from headgate.usecases.list_requests import list_requests
-from headgate.views.numbers import plural, short_time
+from headgate.usecases.requests.list_requests import list_requests
 
 SIGNS = {"open": "?", "approved": "✓", "declined": "!", "withdrawn": "–"}
 

@@ -9,16 +9,16 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.rows import RunFacts
-from headgate.ui import markup
-from headgate.ui.keys import Param, RunsKey
-from headgate.ui.page import open_page, title
-from headgate.ui.problem import show_problem
-from headgate.ui.row_table import pick_row
-from headgate.ui.run_view import run_view, took
-from headgate.ui.state import selected
+from headgate.text.numbers import plural, short_time
+from headgate.ui.runs.run_view import run_view, took
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import selected
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import Param, RunsKey
+from headgate.ui.shared.page import open_page, title
+from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import list_runs
-from headgate.views.numbers import plural, short_time
+from headgate.usecases.runs.list_runs import list_runs
 
 PAGE = 100
 """Runs in one table."""

@@ -8,21 +8,22 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.versions import VersionRow
-from headgate.ui import data, markup
-from headgate.ui.ask import choose, switch
-from headgate.ui.canvas import focus_toggle, search
-from headgate.ui.capture import capture_dialog, capture_form
-from headgate.ui.exports import version_exports
-from headgate.ui.given import GIVEN, Given, given
-from headgate.ui.keys import TopologyKey
-from headgate.ui.page import open_page, title
-from headgate.ui.pick import observed_last, pick_pipeline, version_label
-from headgate.ui.problem import show_problem
-from headgate.ui.progress_panel import progress_view
-from headgate.ui.topology_graph import Chosen, graph_view
-from headgate.ui.topology_history import history_view
+from headgate.text.numbers import plural
+from headgate.ui.evidence.capture_form import capture_dialog, capture_form
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.canvas import focus_toggle, search
+from headgate.ui.shared.choose_one import choose, switch
+from headgate.ui.shared.choose_pipeline import observed_last, pick_pipeline, version_label
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.export_menu import version_exports
+from headgate.ui.shared.given_evidence import GIVEN, Given, given
+from headgate.ui.shared.keys import TopologyKey
+from headgate.ui.shared.page import open_page, title
+from headgate.ui.topology.graph import Chosen, graph_view
+from headgate.ui.topology.history import history_view
+from headgate.ui.topology.progress_panel import progress_view
 from headgate.usecases.context import Context
-from headgate.views.numbers import plural
 
 ADD = "Add evidence: paste a plan, upload files or a folder, or name an address"
 

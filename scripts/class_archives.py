@@ -22,9 +22,9 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from headgate.gateway.broker import running_broker
-from headgate.gateway.jars import IVY_FILE, streams_class_path
-from headgate.gateway.java import java
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.process.jars import IVY_FILE, streams_class_path
+from headgate.gateway.process.java import java
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "java"

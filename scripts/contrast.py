@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TOKENS = ROOT / "lib" / "headgate" / "views" / "shared_look" / "tokens.css"
+TOKENS = ROOT / "lib" / "headgate" / "views" / "scene" / "shared_look" / "tokens.css"
 CONFIG = ROOT / ".streamlit" / "config.toml"
 TEXT, MARK = 4.5, 3.0
 STATUSES = ("added", "removed", "changed", "unknown", "refuses", "silently_wrong")
@@ -113,7 +113,7 @@ def _hues(theme: str, c: dict[str, Rgb]) -> Iterator[Pair]:
 
 
 PAGE = ("background", "second", "text", "primary", "on-status")
-_CSS = (ROOT / "lib" / "headgate" / "ui" / "graph" / "graph.css").read_text()
+_CSS = (ROOT / "lib" / "headgate" / "ui" / "shared" / "graph" / "graph.css").read_text()
 
 
 def _of_css(pattern: str) -> float:

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 golden="$root/tests/golden/streams"
 run="java -Xmx256m -XX:+UseSerialGC -cp"
 if [ $# -eq 0 ]; then
-    jars=$("$root/.venv/bin/python" -c 'from headgate.gateway.jars import jars_folder; print(jars_folder())')
+    jars=$("$root/.venv/bin/python" -c 'from headgate.gateway.process.jars import jars_folder; print(jars_folder())')
     release=$(ls "$jars/streams" | sed -n 's/^kafka-streams-\(.*\)\.jar$/\1/p')
     $run "$jars/streams/*" "$root/tests/streams/TestApplication.java" describe "$golden/$release"
     exit

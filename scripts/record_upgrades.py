@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headgate.gateway.broker import running_broker
-from headgate.gateway.jars import streams_class_path
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.process.jars import streams_class_path
 
 RECORDER = Path(__file__).parents[1] / "tests" / "cases" / "streams_fresh" / "recorder"
 

@@ -91,7 +91,7 @@ class Broker:
         from confluent_kafka.admin import AdminClient, NewTopic
 
         if not self.address:
-            from headgate.gateway.broker import running_broker
+            from headgate.gateway.kafka_broker.local_broker import running_broker
 
             self.address = self._stack.enter_context(running_broker(self._folder))
         admin = AdminClient({"bootstrap.servers": self.address})
@@ -196,7 +196,7 @@ def rehearse(folder: Path, seconds: int, *, rollback: bool = False) -> dict[str,
 def our_verdict(case: Path) -> str:
     """Return what `diff` says of the case's own evidence."""
     from headgate.errors import HeadgateError
-    from headgate.usecases.compare_versions import compare_versions
+    from headgate.usecases.compare.compare_versions import compare_versions
 
     try:
         report = compare_versions([str(case / "before")], [str(case / "after")])

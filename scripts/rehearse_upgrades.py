@@ -20,12 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headgate.errors import HeadgateError
-from headgate.gateway.broker import running_broker
-from headgate.gateway.jars import streams_class_path
-from headgate.gateway.java import java
-from headgate.model.registry import Registry
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.process.jars import streams_class_path
+from headgate.gateway.process.java import java
+from headgate.model.registered_pipelines import Registry
 from headgate.usecases.context import Context
-from headgate.usecases.rehearse_streams import (
+from headgate.usecases.rehearsal.rehearse_kafka_streams import (
     StreamsOptions,
     StreamsRehearsal,
     rehearse_streams,

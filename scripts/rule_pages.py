@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from headgate.compat.report import Outcome
-from headgate.usecases.all_rules import AnyRule, rules_by_kind
+from headgate.rules.catalogue import AnyRule, rules_by_kind
+from headgate.rules.core.report import Outcome
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
 _MEASURED = "measured"

@@ -19,13 +19,13 @@ from pathlib import Path
 from types import ModuleType
 
 from headgate.model.version import Engine
-from headgate.plan.build import PLANNED, SCENARIOS
-from headgate.plan.output_effects import Fact, Statement
-from headgate.plan.scenario import Answer, Option, Scenario, Support
-from headgate.plan.scenarios.output_statements import STATEMENTS
-from headgate.plan.state_loss import LOSSES
-from headgate.plan.step import Step
-from headgate.plan.steps import STEPS
+from headgate.reprocess.output_effects import Fact, Statement
+from headgate.reprocess.scenario import Answer, Option, Scenario, Support
+from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
+from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
+from headgate.reprocess.scenarios.shared.state_losses import LOSSES
+from headgate.reprocess.steps import STEPS
+from headgate.reprocess.steps.base.step import Step
 
 FILE = Path(__file__).parents[1] / "docs" / "scenarios.md"
 ENGINES = {
@@ -33,8 +33,8 @@ ENGINES = {
     Engine.KAFKA_STREAMS: "Kafka Streams",
     Engine.CONSUMER_GROUP: "consumer group",
 }
-_SCENARIOS = "headgate.plan.scenarios"
-_STEPS = "headgate.plan.steps"
+_SCENARIOS = "headgate.reprocess.scenarios"
+_STEPS = "headgate.reprocess.steps"
 _GAPS = {"name": "PIPELINE", "to": "OUTPUT", "point": "POINT"}
 _SENTENCE = 30
 """Shorter texts of a function that names risks are pieces of a sentence, not one."""

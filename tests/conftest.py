@@ -112,7 +112,7 @@ def _note_failed(names: Iterable[str]) -> None:
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Kafka broker on loopback; its `host:port`."""
-    from headgate.gateway.broker import running_broker
+    from headgate.gateway.kafka_broker.local_broker import running_broker
 
     with running_broker(tmp_path_factory.mktemp("kafka"), settings=_BROKER) as address:
         _wait_for_groups(address)
@@ -224,7 +224,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One real Spark session for all tests: `local[2]`, Kafka's connector, two partitions."""
     from pyspark.sql import SparkSession
 
-    from headgate.local.jars import spark_jars
+    from headgate.local.demo.jars import spark_jars
 
     # Python's processes beside Spark's need what this one has.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

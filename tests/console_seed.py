@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import (
     Engine,
@@ -21,7 +21,7 @@ from headgate.model.version import (
     Watermark,
     Window,
 )
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 
 HOUR = 3_600_000_000

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headgate.gateway.world import LiveEffects
+from headgate.gateway.adapters.live import LiveEffects
 from headgate.model.open_state import OpenState
-from headgate.model.registry import Commands, Registry
-from headgate.plan.execute import Executor
-from headgate.plan.plan import dump_plan
-from headgate.plan.ports.control import Status
-from headgate.plan.undo import Past, build_undo
+from headgate.model.registered_pipelines import Commands, Registry
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.plan import dump_plan
+from headgate.reprocess.ports.processes import Status
 from headgate.store import Store
 from headgate.store.runs import NewRun
-from headgate.usecases.run_records import step_records
+from headgate.store.step_records import step_records
 from headgate.worker.run_journal import RunJournal
 
 # A start while it runs is written to `twice`: that must never be.

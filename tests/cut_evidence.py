@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from headgate.compat.compare import compare
-from headgate.compat.other_engines import is_gap
-from headgate.compat.report import Outcome
 from headgate.errors import HeadgateError
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.compare.other_engines import is_gap
+from headgate.rules.core.report import Outcome
 
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"

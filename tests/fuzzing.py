@@ -13,19 +13,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from headgate.compat.compare import compare
 from headgate.errors import HeadgateError
-from headgate.gateway.checkpoint_files import read_checkpoint_files, read_log_files
-from headgate.gateway.event_log_files import event_log_of
-from headgate.gateway.evidence_files import find
+from headgate.gateway.checkpoint.files import read_checkpoint_files, read_log_files
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.spark.event_logs import event_log_of
 from headgate.model.version import Version
-from headgate.parse import registry, version_file
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import Piece, PieceKind, recognise
-from headgate.parse.spark.batches import read_batch_logs
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.plan.plan import Plan, _sha, dump_plan, load_plan
-from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
+from headgate.parse.config import headgate_toml as registry
+from headgate.parse.evidence import version_file
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import Piece, PieceKind, recognise
+from headgate.parse.spark.checkpoint.batches import read_batch_logs
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.reprocess.plan import Plan, _sha, dump_plan, load_plan
+from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
+from headgate.rules.compare.compare_versions import compare
 
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"

@@ -9,7 +9,7 @@ from pathlib import Path
 from console_seed import node
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Sink, Source, Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 
 MEMBERS = ("parse", "filter", "enrich", "count", "counts", "total", "totals")

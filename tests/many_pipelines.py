@@ -9,7 +9,7 @@ from pathlib import Path
 from console_seed import orders_v1
 from headgate.model.cluster import Cluster, Partition, Topic
 from headgate.model.version import Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 
 TEAMS = ("sales", "growth", "finance", "payments", "search", "risk", "logistics", "support")

@@ -19,7 +19,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from headgate.gateway.ports import LOOPBACK, free_port
+from headgate.gateway.process.free_ports import LOOPBACK, free_port
 
 GIVEN = "HEADGATE_POSTGRES"
 UNPACKED = Path(__file__).parents[1] / ".cache" / "postgres"

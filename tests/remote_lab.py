@@ -11,11 +11,11 @@ import pytest
 
 from crashing import COMMANDS, CrashingEffects, Lab
 from headgate.errors import RefusedError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.scenarios.build import build_plan
 from headgate.worker.run_journal import RunJournal
 
 START = (

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from headgate.gateway.jars import streams_class_path
-from headgate.gateway.java import java
+from headgate.gateway.process.jars import streams_class_path
+from headgate.gateway.process.java import java
 
 SOURCE = Path(__file__).parent / "streams" / "Resettable.java"
 MINUTE = 60_000

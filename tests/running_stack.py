@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from headgate.gateway.child_processes import descendants
+from headgate.gateway.process.child_process import descendants
 from headgate.local.demo.pipelines import PIPELINES
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.forms import read_plans, shapes
-from headgate.parse.spark.json_plan import read_json_plan
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.operators.plan_forms import read_plans, shapes
+from headgate.parse.spark.plan_json.read import read_json_plan
 
 ROOT = Path(__file__).parent / "golden" / "spark"
 FOLDERS = sorted(p.parent for p in ROOT.rglob("explain.txt"))

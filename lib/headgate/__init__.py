@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headgate.driver.watch import Watch
+    from headgate.spark_driver.watch import Watch
 
 __version__ = "0.1.0"
 
 
 def watch(spark: Any, to: Any, **options: Any) -> Watch:
-    """Tell `to` of every query of the session; see `headgate.driver.watch.watch`."""
+    """Tell `to` of every query of the session; see `headgate.spark_driver.watch.watch`."""
     # Imported here: every command imports this package first.
-    from headgate.driver import watch as driver
+    from headgate.spark_driver import watch as driver
 
     return driver.watch(spark, to, **options)

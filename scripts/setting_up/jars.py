@@ -11,11 +11,11 @@ from pathlib import Path
 from setting_up.java import find_java
 from setting_up.shell import CACHE, ROOT, VENV, run, say, stop
 
-IVY_FILE = ROOT / "lib" / "headgate" / "gateway" / "ivy.xml"
+IVY_FILE = ROOT / "lib" / "headgate" / "gateway" / "process" / "ivy.xml"
 
 
 def jars_folder() -> Path:
-    """Return where the jars of this `ivy.xml` belong (as `headgate.gateway.jars` finds them)."""
+    """Return where the jars of this `ivy.xml` belong, as `gateway/process/jars.py` finds them."""
     return CACHE / "jars" / hashlib.sha256(IVY_FILE.read_bytes()).hexdigest()[:12]
 
 

@@ -12,10 +12,10 @@ from browser.test_landscape import live  # noqa: F401
 from console_seed import add_stopped_pipeline, seed
 from headgate.store import open_store
 from headgate.store.runs import RunState
-from headgate.usecases.apply_plan import apply_plan
-from headgate.usecases.ask_for_run import ask_for_plan
 from headgate.usecases.context import open_context
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.requests.request_run import ask_for_plan
+from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.worker.runner import Runner
 
 pytestmark = pytest.mark.browser

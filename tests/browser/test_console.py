@@ -7,7 +7,7 @@ import re
 import pytest
 
 from console_seed import alerts
-from headgate.parse.version_file import dump
+from headgate.parse.evidence.version_file import dump
 
 pytestmark = pytest.mark.browser
 

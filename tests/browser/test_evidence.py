@@ -9,7 +9,7 @@ import pytest
 from test_console import LARGE, SMALL, node, ready
 
 from console_seed import orders_v2, seed
-from headgate.parse.version_file import dump
+from headgate.parse.evidence.version_file import dump
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.ports import free_port
+from headgate.gateway.process.free_ports import free_port
 from running_stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack]

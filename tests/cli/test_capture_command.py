@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from headgate.cli.main import headgate
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import dump, load
+from headgate.parse.evidence.version_file import dump, load
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.parse.registry import parse
+from headgate.parse.config.headgate_toml import parse
 
 ROOT = Path(__file__).parents[2]
 PAPER = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from console_seed import add_stopped_pipeline
-from headgate.cli import estimate
+from headgate.cli.commands import estimate
 
 
 @pytest.fixture

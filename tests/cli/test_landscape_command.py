@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from PIL import Image
 
 from console_seed import seed
-from headgate.cli.group import Settings
-from headgate.cli.landscape import command
+from headgate.cli.commands.landscape import command
+from headgate.cli.shared.group import Settings
 from headgate.errors import SelectorError
 
 pytestmark = pytest.mark.slow

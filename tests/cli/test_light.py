@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.plan.plan import Plan, dump_plan
-from headgate.plan.steps import RecordOffsets
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
 
 pytestmark = pytest.mark.slow

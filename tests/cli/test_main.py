@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from headgate import errors
-from headgate.cli import options
-from headgate.cli.group import Entry, LazyGroup, Settings, config_option
 from headgate.cli.main import COMMANDS, headgate
+from headgate.cli.shared import options
+from headgate.cli.shared.group import Entry, LazyGroup, Settings, config_option
 
 HEAVY = ("streamlit", "dbos", "pyspark", "pandas", "confluent_kafka", "sqlalchemy", "networkx")
 

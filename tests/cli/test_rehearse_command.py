@@ -7,8 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.compat.agreement import Agreement, Judged
-from headgate.compat.report import Report
 from headgate.model.rehearsal import (
     Batch,
     BatchKind,
@@ -20,8 +18,10 @@ from headgate.model.rehearsal import (
     Untouched,
     WayBack,
 )
-from headgate.views.rehearsal_json import rehearsal_json
-from headgate.views.rehearsal_words import facts, headline
+from headgate.rules.compare.engine_agreement import Agreement, Judged
+from headgate.rules.core.report import Report
+from headgate.views.reports.rehearsal import facts, headline
+from headgate.views.reports.rehearsal_json import rehearsal_json
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 import pytest
 
-from headgate.cli.scenarios import Scenarios
+from headgate.cli.shared.scenario_options import Scenarios
 from headgate.errors import ScenarioError
-from headgate.plan.build import SCENARIOS
-from headgate.usecases.plan_scenario import with_rows
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.usecases.reprocess.plan_scenario import with_rows
 
 given = {}
 

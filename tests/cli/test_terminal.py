@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.cli.options import json_text
-from headgate.cli.terminal import _Stream, terminal_console
-from headgate.views.plain_text import harmless
+from headgate.cli.shared.options import json_text
+from headgate.cli.shared.terminal import _Stream, terminal_console
+from headgate.text.tables import harmless
 
 HOSTILE = "x\x1b[2J\x1b]0;title\x07\n  + forged line\r\x9b31m\u202egpj.exe\u2028y\x7f\x1b[8mhidden"
 STEERING = "\x1b\x07\r\x9b\u202e\u2028\u2029\x7f\x00\x08\u2066\u200f"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from headgate.cli.topology import command
+from headgate.cli.commands.topology import command
 from headgate.errors import EvidenceError
 
 CASE = Path(__file__).parents[1] / "golden" / "spark" / "join_left_to_inner" / "before"

@@ -1,7 +1,7 @@
 """Faults of a checkpoint beside two versions, in the form of `world_cases`."""
 
-from headgate.compat.report import Outcome
 from headgate.model.version import Fault, FaultKind, Progress, Sink
+from headgate.rules.core.report import Outcome
 
 from .build import S, aggregate, files, kafka, store, version
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
 from headgate.model.topology import Topology
 from headgate.model.version import Evidence
+from headgate.rules.core.report import Outcome
 
 from .build import (
     PLAIN,

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
-from headgate.model.output import Parsed, Payload
-from headgate.model.schema import Field, Schema
+from headgate.model.output_columns import Parsed, Payload
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Sink
+from headgate.rules.core.report import Outcome
 
 from .build import kafka, version
 

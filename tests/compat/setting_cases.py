@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
 from headgate.model.version import Sink
+from headgate.rules.core.report import Outcome
 
 from .build import (
     PLAIN,

@@ -4,9 +4,9 @@ What was measured: every kind of operator, unchanged, on checkpoints that 3.5.8,
 4.2.0 wrote.
 """
 
-from headgate.compat.report import Outcome
 from headgate.model.spark_settings import PARTITIONS, PINNED_DEFAULTS
 from headgate.model.version import Progress
+from headgate.rules.core.report import Outcome
 
 from .build import aggregate, graph, join, version
 

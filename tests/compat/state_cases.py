@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
-from headgate.model.schema import Field
+from headgate.model.state_schema import Field
 from headgate.model.version import OperatorKind, StatefulOperator, Watermark
+from headgate.rules.core.report import Outcome
 
 from .build import (
     COUNT,

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, Rollback
-from headgate.model.schema import Field
+from headgate.model.state_schema import Field
 from headgate.model.version import Progress
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, Rollback
 
 from .build import K, files, join, version
 

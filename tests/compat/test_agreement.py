@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from headgate.compat.agreement import Agreement, compare_rows, judge
-from headgate.compat.report import Finding, Outcome, Report
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
+from headgate.rules.compare.engine_agreement import Agreement, compare_rows, judge
+from headgate.rules.core.report import Finding, Outcome, Report
 
 RUNS, REFUSES, OPEN = EngineOutcome.RESUMES, EngineOutcome.REFUSES, EngineOutcome.UNKNOWN
 OTHER = OutputDifference(old=RUNS, same_input=True, only_before=1)

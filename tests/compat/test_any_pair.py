@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
 from headgate.errors import HeadgateError
 from headgate.model.version import Version
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
+from headgate.usecases.evidence.read_version import read_version
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(

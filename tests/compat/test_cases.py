@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, Report, Rollback
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, Report, Rollback
+from headgate.usecases.evidence.read_version import read_version
 
 ROOT = Path(__file__).parents[1] / "cases"
 CASES, STREAMS = (sorted((ROOT / engine).iterdir()) for engine in ("spark", "kafka_streams"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.usecases.evidence.read_version import read_version
 
 CASES = Path(__file__).parents[1] / "cases" / "spark"
 

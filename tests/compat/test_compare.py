@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.match import match_nodes
-from headgate.compat.report import Acceptance, Finding, Outcome, Report, StateEffect
-from headgate.compat.schema_check import Fit, fit
 from headgate.errors import RenameError
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.match_operators import match_nodes
+from headgate.rules.core.report import Acceptance, Finding, Outcome, Report, StateEffect
+from headgate.rules.spark.facts.state_schema_check import Fit, fit
 
 from .build import COUNT, SUM, K, aggregate, deduplicate, files, graph, version
 

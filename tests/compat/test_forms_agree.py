@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.report import Outcome
-from headgate.usecases.compare_versions import compare_read
-from headgate.usecases.read_version import read_version
+from headgate.rules.core.report import Outcome
+from headgate.usecases.compare.compare_versions import compare_read
+from headgate.usecases.evidence.read_version import read_version
 
 ROOT = Path(__file__).parents[1] / "golden" / "spark" / "4.2.0"
 # Spark itself refuses to go on with a memory sink in append mode, whatever else is equal.

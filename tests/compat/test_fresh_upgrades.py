@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, Report, UpgradeWay
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, Report, UpgradeWay
+from headgate.usecases.evidence.read_version import read_version
 
 FOLDERS = [Path(__file__).parents[1] / "cases" / name for name in ("streams_fresh", "streams_more")]
 CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.changes import changes
-from headgate.compat.compare import compare
-from headgate.compat.graph_match import match_nodes
-from headgate.compat.report import ChangeKind
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.graph_changes import changes
+from headgate.rules.core.match_graphs import match_nodes
+from headgate.rules.core.report import ChangeKind
+from headgate.usecases.evidence.read_version import read_version
 
 CASES = Path(__file__).parents[1] / "cases"
 ADDED, REMOVED, CHANGED, MOVED = ChangeKind

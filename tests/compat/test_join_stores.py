@@ -1,8 +1,8 @@
 """A join's stores under another state format, with the schemas that Spark 4.2.0 planned in each."""
 
-from headgate.compat.join_stores import MATCHED, in_pinned_format
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import StateStore
+from headgate.rules.spark.facts.join_stores import MATCHED, in_pinned_format
 
 K, V = Field("field0", "string", True), Field("v", "integer", True)
 INDEX, TIME = Field("index", "long", True), Field("__event_time", "long", False)

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.likeness import liken
-from headgate.compat.streams.likeness import liken_group
 from headgate.model.cluster import Group, GroupType, Member
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     GroupSubtopology,
     GroupTopic,
     Repartition,
@@ -20,7 +17,10 @@ from headgate.model.streams import (
     StreamsStore,
 )
 from headgate.model.version import Engine, Evidence, Sink, Version
-from headgate.usecases.compare_versions import read_side
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.compare.running_kafka_streams import liken_group
+from headgate.rules.compare.running_version import liken
+from headgate.usecases.compare.compare_versions import read_side
 
 ROOT = Path(__file__).parents[1]
 GOLDEN, CASES = ROOT / "golden" / "spark" / "4.2.0", ROOT / "cases" / "spark"

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from headgate.compat.compare import compare
-from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes
-from headgate.compat.report import Outcome
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
+from headgate.rules.spark.facts.output_columns import OutputChange, OutputChangeKind, output_changes
 
 from .output_cases import BEFORE, FILES, ID, NAME, to_folder, to_topic
 

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.compat.compare import compare
-from headgate.compat.renames import read_renames
-from headgate.compat.report import ChangeKind
 from headgate.errors import RenameError
 from headgate.model.topology import Edge, Node, NodeKind, Topology
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.declared_renames import read_renames
+from headgate.rules.core.report import ChangeKind
+from headgate.usecases.evidence.read_version import read_version
 
 from .build import aggregate, files, graph, kafka, version
 

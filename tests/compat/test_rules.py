@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.rules import RULES
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.spark.codes import RULES
 
 from . import (
     checkpoint_cases,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
 from headgate.model.spark_settings import ABSENT_DEFAULTS, PARTITIONS, PINNED, PINNED_DEFAULTS
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
 
 from .build import S, aggregate, files, join, store, version
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
-from headgate.model.schema import Field
+from headgate.model.state_schema import Field
 from headgate.model.version import Function
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
 
 from .build import aggregate, graph, version
 from .variable_cases import BOTH, CASES, SAME, N, T, avro, variables

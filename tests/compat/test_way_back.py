@@ -2,10 +2,10 @@
 
 import pytest
 
-from headgate.compat.agreement import Agreement
-from headgate.compat.report import Finding, Outcome, Report, Rollback
-from headgate.compat.way_back import expected_rollback, judge_way_back, rollback_of
 from headgate.model.rehearsal import EngineOutcome, WayBack
+from headgate.rules.compare.engine_agreement import Agreement
+from headgate.rules.compare.rollback import expected_rollback, judge_way_back, rollback_of
+from headgate.rules.core.report import Finding, Outcome, Report, Rollback
 
 RUNS, FAILS, OPEN = EngineOutcome.RESUMES, EngineOutcome.REFUSES, EngineOutcome.UNKNOWN
 

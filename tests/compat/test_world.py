@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
 
 from . import checkpoint_cases, spark_cases
 from .world_cases import CASES, LOSSY, PLAIN, now, topic

@@ -5,9 +5,9 @@ The Avro cases and the kinds of variables are restarts that were measured on Spa
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Function, OperatorKind, StatefulOperator, StateStore
+from headgate.rules.core.report import Outcome
 
 from .build import K, version
 

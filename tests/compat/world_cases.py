@@ -5,9 +5,9 @@ What Spark 4.2.0 did with the same on a real broker stands beside each case.
 
 from dataclasses import replace
 
-from headgate.compat.report import Outcome
 from headgate.model.cluster import Cluster, Partition, Since, Topic
 from headgate.model.version import Progress, Sink
+from headgate.rules.core.report import Outcome
 
 from .build import aggregate, kafka, version
 

@@ -120,8 +120,8 @@ def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
 _READER = """
 import sys
 from headgate.errors import UnreachableError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_offsets import read_offsets
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import read_offsets
 
 with Kafka(sys.argv[1], timeout=1.0) as kafka:
     kafka.cluster_id()

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from headgate.gateway.jars import broker_class_path, streams_class_path
-from headgate.gateway.kafka_java import JavaAdmin
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.process.jars import broker_class_path, streams_class_path
 
 PASSWORDS = {"admin": "admin-secret", "reader": 'a "quoted" secret'}
 JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -55,7 +55,7 @@ class Secured(NamedTuple):
 @pytest.fixture(scope="session")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """A broker that asks for a login and lets `reader` do only what an ACL allows."""
-    from headgate.gateway.ports import free_port
+    from headgate.gateway.process.free_ports import free_port
 
     folder = tmp_path_factory.mktemp("secured")
     port, lost, controller = free_port(), free_port(), free_port()

@@ -3,9 +3,9 @@
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.gateway.addresses import is_uri, without_secret
-from headgate.gateway.evidence_files import find
-from headgate.gateway.remote_open import address
+from headgate.gateway.files.addresses import is_uri, without_secret
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.files.remote_connect import address
 
 
 @pytest.mark.parametrize(

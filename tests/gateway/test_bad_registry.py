@@ -9,9 +9,9 @@ from typing import ClassVar
 import pytest
 
 from headgate.errors import HeadgateError, SchemaError, UnreachableError
-from headgate.gateway import schema_registry
-from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.schemas.read import LONGEST, read_schema
+from headgate.gateway.schema_registry import client as schema_registry
+from headgate.gateway.schema_registry.client import SchemaRegistry
+from headgate.parse.topic_schemas.read import LONGEST, read_schema
 
 JSON, HTML = "application/vnd.schemaregistry.v1+json", "text/html"
 ITEM = '{"type":"record","name":"Item","fields":[{"name":"order","type":"Order"}]}'

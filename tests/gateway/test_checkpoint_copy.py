@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.errors import RefusedError, SetupError, StepError
-from headgate.gateway.checkpoint_copy import (
+from headgate.gateway.checkpoint.copy import (
     check_room,
     copy_checkpoint,
     point_to_itself,
     read_prints,
     size_of,
 )
-from headgate.gateway.evidence_files import find
-from headgate.gateway.scratch import scratch_folder
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.files.scratch_folders import scratch_folder
 
 FILES = {
     "metadata": b'{"id": "x"}',
@@ -88,7 +88,7 @@ def test_a_copy_that_can_not_be_written_says_which_file(checkpoint, tmp_path):
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "into").symlink_to("/dev/full")
     place = find(str(checkpoint))
-    from headgate.gateway.checkpoint_copy import _one
+    from headgate.gateway.checkpoint.copy import _one
 
     with pytest.raises(StepError, match=r"into could not be written: No space left on device"):
         _one(place.below("metadata"), tmp_path / "copy" / "into")

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from headgate.errors import EvidenceError, RefusedError, StepError
-from headgate.gateway import checkpoints
+from headgate.gateway.checkpoint import folders as checkpoints
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.gateway.clean_environment import clean_environment
+from headgate.gateway.process.clean_environment import clean_environment
 
 WITHHELD = """
 AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AZURE_CLIENT_SECRET

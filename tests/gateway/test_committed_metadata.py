@@ -1,6 +1,6 @@
 """What librdkafka reads beyond committed metadata is no reason to read no group at all."""
 
-from headgate.gateway.kafka_groups import _metadata
+from headgate.gateway.kafka.consumer_groups import _metadata
 
 
 class Committed:

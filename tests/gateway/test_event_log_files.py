@@ -13,15 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from event_logs import COMPACTED, FINISHED, PLAIN, ROOT, RUNNING
-from headgate.gateway.event_log_files import (
-    event_log,
-    event_log_of,
-    is_rolling,
-    rolling_log,
-)
-from headgate.gateway.evidence_files import Place, entries, find
-from headgate.gateway.packed_streams import packing
-from headgate.parse.spark.event_log import EventLog
+from headgate.gateway.files.decompress import packing
+from headgate.gateway.files.evidence_files import Place, entries, find
+from headgate.gateway.spark.event_logs import event_log, event_log_of, is_rolling, rolling_log
+from headgate.parse.spark.event_log.read import EventLog
 
 
 def _place(path: Path) -> Place:
@@ -188,7 +183,7 @@ def test_a_pipe_is_read_once(tmp_path: Path):
     assert event_log(_place(pipe)) is None
     writer = threading.Thread(target=lambda: pipe.write_bytes(PLAIN.read_bytes()), daemon=True)
     writer.start()
-    from headgate.usecases.list_queries import list_queries
+    from headgate.usecases.evidence.list_queries import list_queries
 
     assert len(list_queries([str(pipe)])) == 3
     writer.join(10)

@@ -11,19 +11,19 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from headgate.errors import RefusedError
-from headgate.gateway.kafka_java_changes import delete_streams_offsets, remove_members
-from headgate.gateway.kafka_java_transactions import abort_transaction, open_transactions
-from headgate.gateway.world import LiveEffects
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.kafka.java_group_changes import delete_streams_offsets, remove_members
+from headgate.gateway.kafka.java_transactions import abort_transaction, open_transactions
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.transactions import is_of_application
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
+from headgate.reprocess.scenarios.build import build_plan
 
 pytestmark = pytest.mark.kafka
 
 
 def test_static_members_are_removed_too(java_admin, broker, topic, unique):
-    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka.cluster import Kafka
 
     name, group = topic(), unique("group")
     consumer = Consumer(

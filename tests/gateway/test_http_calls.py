@@ -7,9 +7,9 @@ import pytest
 from platforms import TOKEN, served
 
 from headgate.errors import StepError
-from headgate.gateway.world import LiveEffects
-from headgate.parse.registry import parse
-from headgate.plan.ports.control import Status
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.parse.config.headgate_toml import parse
+from headgate.reprocess.ports.processes import Status
 
 DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
 EXAMPLES = dict(re.findall(r"```toml\n# ([\w-]+)\n(.*?)```", DOCS.read_text(), re.DOTALL))

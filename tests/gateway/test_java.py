@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway.java import OLDEST, java, read_java
+from headgate.gateway.process.java import OLDEST, java, read_java
 
 
 def test_java_home_comes_before_the_path(tmp_path, monkeypatch):

@@ -6,10 +6,10 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import NewTopic
 
 from headgate.errors import ConfigError, UnreachableError
-from headgate.gateway import kafka_topics
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import Deadline
-from headgate.gateway.kafka_offsets import alter_offsets
+from headgate.gateway.kafka import topics as kafka_topics
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import alter_offsets
+from headgate.gateway.kafka.errors import Deadline
 from headgate.model.cluster import GroupType
 
 pytestmark = pytest.mark.kafka

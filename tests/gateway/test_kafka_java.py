@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import UnreachableError
-from headgate.gateway.jars import broker_class_path
-from headgate.gateway.kafka_java import JavaAdmin
-from headgate.gateway.kafka_java_config import java_config
-from headgate.gateway.kafka_offsets import alter_offsets
+from headgate.gateway.kafka.committed_offsets import alter_offsets
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.kafka.java_client_config import java_config
+from headgate.gateway.process.jars import broker_class_path
 from headgate.model.cluster import GroupType
 
 pytestmark = pytest.mark.kafka
@@ -29,7 +29,7 @@ def test_types_of_groups_and_sizes_of_logs(java_admin, kafka, topic, produce, un
 
 @pytest.fixture
 def kafka(broker):
-    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka.cluster import Kafka
 
     return Kafka(broker)
 
@@ -72,7 +72,7 @@ def test_it_outlives_the_thread_that_started_it(broker):
 
 PROGRAM = """
 import sys, time
-from headgate.gateway.kafka_java import JavaAdmin
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
 admin = JavaAdmin(sys.argv[1], class_path=sys.argv[2])
 admin.group_types()
 print(admin._process.pid, flush=True)

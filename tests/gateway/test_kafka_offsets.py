@@ -3,8 +3,8 @@ import pytest
 from pyspark.errors.exceptions.captured import capture_sql_exception
 
 from headgate.errors import RefusedError, SetupError, StepError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_offsets import (
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import (
     alter_offsets,
     delete_group,
     delete_offsets,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.gateway import evidence_files
-from headgate.usecases.read_version import read_version
+from headgate.gateway.files import evidence_files
+from headgate.usecases.evidence.read_version import read_version
 
 PLAN = (
     "== Physical Plan ==\nFileScan json [k#1] Batched: false, DataFilters: [], Format: JSON, "

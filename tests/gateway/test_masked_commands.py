@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from headgate.gateway.world import LiveWorld
-from headgate.plan.ports.control import Status
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.ports.processes import Status
 from headgate.usecases.context import open_context
 
 REGISTRY = """

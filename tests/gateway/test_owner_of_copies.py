@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
-from headgate.gateway.checkpoints import copy_tree
-from headgate.gateway.rewound_copy import copy_to_batch
+from headgate.gateway.checkpoint.folders import copy_tree
+from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 
 OWNER = (54321, 54322)
 

@@ -9,14 +9,14 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.world import LiveEffects, LiveWorld
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.adapters.live import LiveEffects, LiveWorld
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import check_inactive
-from headgate.plan.stopped import wait_until_stopped
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.base.step import check_inactive
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 
 pytestmark = pytest.mark.kafka
 

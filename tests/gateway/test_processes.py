@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway import processes
-from headgate.gateway.processes import end_marked, marked, run_command
+from headgate.gateway.process import shell_commands as processes
+from headgate.gateway.process.shell_commands import end_marked, marked, run_command
 
 
 @pytest.fixture
@@ -69,8 +69,9 @@ def test_setpriv_is_used_where_it_works():
 @pytest.mark.parametrize("has_setpriv", [True, False])
 def test_the_shell_dies_with_who_started_it(tmp_path, has_setpriv):
     code = (
-        "import sys; from pathlib import Path; from headgate.gateway.processes import *;"
-        "from headgate.gateway import processes;"
+        "import sys; from pathlib import Path;"
+        "from headgate.gateway.process.shell_commands import *;"
+        "from headgate.gateway.process import shell_commands as processes;"
         f"processes._has_setpriv = lambda: {has_setpriv};"
         "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
         " log=Path(sys.argv[1]) / 'log', seconds=60)"

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
 from headgate.cli.main import headgate
-from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka.cluster import Kafka
 
 pytestmark = pytest.mark.kafka
 

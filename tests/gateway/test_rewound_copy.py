@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, StepError
-from headgate.gateway import checkpoints
-from headgate.gateway.checkpoint_batches import read_batches
-from headgate.gateway.checkpoints import copy_tree, tree_hash
-from headgate.gateway.rewind_facts import read_rewind
-from headgate.gateway.rewound_copy import copy_to_batch
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Registry
-from headgate.model.rewind import SnapshotSize
-from headgate.plan.steps import SnapshotCheckpoint
-from headgate.views.numbers import size
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.checkpoint import folders as checkpoints
+from headgate.gateway.checkpoint.batches import read_batches
+from headgate.gateway.checkpoint.folders import copy_tree, tree_hash
+from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
+from headgate.gateway.checkpoint.rewind_facts import read_rewind
+from headgate.model.registered_pipelines import Registry
+from headgate.model.restore_points import SnapshotSize
+from headgate.reprocess.steps import SnapshotCheckpoint
+from headgate.text.numbers import size
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "checkpoints"
 

@@ -5,7 +5,12 @@ import json
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.gateway.sink_logs import copy_sink_log, later_files, move_files, read_sink_log
+from headgate.gateway.checkpoint.spark_metadata import (
+    copy_sink_log,
+    later_files,
+    move_files,
+    read_sink_log,
+)
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from headgate.gateway.system_user import account, system_user
+from headgate.gateway.process.system_user import account, system_user
 from headgate.model.person import is_same_person, unverified
 
-SAYS = "from headgate.gateway.system_user import system_user; print(system_user())"
+SAYS = "from headgate.gateway.process.system_user import system_user; print(system_user())"
 
 
 def test_names_in_the_environment_change_nothing():

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from platforms import served
 
-from headgate.driver.records import Kind, Record, line, now
-from headgate.driver.session import this_process
-from headgate.gateway.spark_rest import running_queries
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.spark.rest_api import running_queries
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.ports.control import Status
+from headgate.reprocess.ports.processes import Status
+from headgate.spark_driver.records import Kind, Record, line, now
+from headgate.spark_driver.session import this_process
 
 QUERY = "11111111-2222-3333-4444-555555555555"
 RUN = "66666666-7777-8888-9999-000000000000"

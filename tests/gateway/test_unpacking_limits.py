@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from event_logs import PLAIN
-from headgate.gateway.event_log_files import event_log_of, zipped_logs
-from headgate.gateway.packed_streams import Limits
+from headgate.gateway.files.decompress import Limits
+from headgate.gateway.spark.event_logs import event_log_of, zipped_logs
 
 LOG = PLAIN.read_bytes()
 BLOCK = 1 << 20

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 import pytest
 
 from headgate.errors import EvidenceError, HeadgateError, NotFoundError, UnreachableError
-from headgate.gateway import web
-from headgate.gateway.addresses import is_web
-from headgate.gateway.spark_rest import read_spark_rest
-from headgate.gateway.web import Web
-from headgate.parse.spark.rest import RestAddress, rest_address, wanted_executions
+from headgate.gateway.files.addresses import is_web
+from headgate.gateway.http import client as web
+from headgate.gateway.http.client import Web
+from headgate.gateway.spark.rest_api import read_spark_rest
+from headgate.parse.spark.event_log.rest_api import RestAddress, rest_address, wanted_executions
 
 pytestmark = pytest.mark.slow
 

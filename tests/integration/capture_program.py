@@ -14,10 +14,13 @@ import captured_queries as queries
 from pyspark.sql import SparkSession
 
 from headgate.errors import CaptureError
-from headgate.jobs import capture_query, unread_sources, unstarted, used_functions
-from headgate.jobs.called_function import called
-from headgate.jobs.chosen_query import chosen
-from headgate.jobs.recorded_query import Place, record
+from headgate.spark_jobs import block_sources as unread_sources
+from headgate.spark_jobs import block_start as unstarted
+from headgate.spark_jobs import capture_query
+from headgate.spark_jobs import user_functions as used_functions
+from headgate.spark_jobs.call_function import called
+from headgate.spark_jobs.choose_query import chosen
+from headgate.spark_jobs.record_query import Place, record
 
 ROWS = [
     {"k": "a", "v": 1, "d": 1.5, "ts": "2026-01-01T00:00:00Z"},

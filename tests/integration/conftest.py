@@ -127,8 +127,8 @@ class Groups:
         consumer.close()
 
     def committed(self, group: str) -> dict[tuple[str, int], tuple[int, str | None]]:
-        from headgate.gateway.kafka import Kafka
-        from headgate.gateway.kafka_offsets import read_offsets
+        from headgate.gateway.kafka.cluster import Kafka
+        from headgate.gateway.kafka.committed_offsets import read_offsets
 
         with Kafka(self.bootstrap) as kafka:
             found = read_offsets(kafka, group)

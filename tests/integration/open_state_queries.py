@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from headgate.plan.state_loss import Holder, Mode
+from headgate.reprocess.scenarios.shared.state_losses import Holder, Mode
 
 POINT = 5
 DELAY = "15 minutes"

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from contextlib import contextmanager
 
 import resettable
-from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.kafka.connect import open_kafka
 from integration.conftest import Team, end_workers
 
 

@@ -10,10 +10,10 @@ import captured_queries as queries
 import pytest
 
 from headgate.errors import UnreachableError
-from headgate.gateway.spark_capture import capture_query
-from headgate.parse.spark.captured_state import captured_operators
-from headgate.usecases.compare_versions import compare_versions
-from headgate.usecases.read_version import read_version
+from headgate.gateway.spark.capture import capture_query
+from headgate.parse.spark.session.captured_state import captured_operators
+from headgate.usecases.compare.compare_versions import compare_versions
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.spark
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from headgate.errors import CaptureError
-from headgate.gateway.spark_capture import capture_query
-from headgate.usecases.read_version import read_version
+from headgate.gateway.spark.capture import capture_query
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.spark
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError
-from headgate.gateway.world import LiveWorld
-from headgate.plan.proof import prove_stopped
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).with_name("member.py")
@@ -46,7 +46,7 @@ def billing(team, topic, unique, groups, produce):
 
 
 def _members(team, group):
-    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka.cluster import Kafka
 
     with Kafka(team.bootstrap) as kafka:
         return len(kafka.describe_group(group).members)

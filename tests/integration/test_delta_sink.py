@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from fetched import fetched
 from headgate.cli.main import headgate
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("delta_program.py")

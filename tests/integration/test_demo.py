@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.errors import StreamingQueryException
 
-from headgate.gateway.broker import running_broker
+from headgate.gateway.kafka_broker.local_broker import running_broker
 from headgate.local.demo import orders_by_city, revenue_alerts
 from headgate.local.demo.feed import has_orders, write
 from headgate.local.demo.run_query import cause

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.event_log_files import is_rolling
-from headgate.usecases.list_queries import QueryRow, list_queries
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.read_version import read_version
+from headgate.gateway.spark.event_logs import is_rolling
+from headgate.usecases.evidence.list_queries import QueryRow, list_queries
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("event_log_program.py")

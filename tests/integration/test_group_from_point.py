@@ -7,7 +7,7 @@ import time
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from headgate.plan.moment import from_milliseconds, iso
+from headgate.text.times import from_milliseconds, iso
 
 pytestmark = pytest.mark.kafka
 

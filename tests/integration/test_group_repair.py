@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headgate.usecases.look_at_pipelines import look_at_pipelines
+from headgate.usecases.activity.check_pipelines import look_at_pipelines
 
 pytestmark = pytest.mark.kafka
 

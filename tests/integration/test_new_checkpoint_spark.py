@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.sql import functions as F
 
-from headgate.gateway.checkpoints import tree_hash
-from headgate.plan.moment import from_milliseconds, iso
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.text.times import from_milliseconds, iso
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

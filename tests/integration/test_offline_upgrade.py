@@ -8,7 +8,7 @@ import pytest
 
 import headgate
 from file_hashes import hashes
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.conftest import Team, end_workers
 from integration.driven import Driven
 

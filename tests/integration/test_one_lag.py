@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.steps import StartPipeline
+from headgate.reprocess.steps import StartPipeline
 from headgate.store.runs import RunState
-from headgate.ui import data
-from headgate.usecases import read_catch_up
+from headgate.ui.shared import cached_reads as data
 from headgate.usecases.context import Context
-from headgate.usecases.read_catch_up import look_at
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_lag import read_lag
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.landscape.read_lag import read_lag
+from headgate.usecases.landscape.show_landscape import show_landscape
+from headgate.usecases.runs import read_catch_up
+from headgate.usecases.runs.read_catch_up import look_at
 
 pytestmark = pytest.mark.kafka
 

@@ -10,16 +10,16 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
-from headgate.gateway.checkpoints import tree_hash
-from headgate.gateway.world import LiveEffects
-from headgate.jobs.open_state import work
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.open_state import OpenState, OpenStore
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.moment import from_milliseconds, iso
-from headgate.plan.state_loss import LOSSES, Holder, Mode
-from headgate.usecases.read_version import read_version
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.shared.state_losses import LOSSES, Holder, Mode
+from headgate.spark_jobs.open_state import work
+from headgate.text.times import from_milliseconds, iso
+from headgate.usecases.evidence.read_version import read_version
 from integration import open_state_queries
 from integration.open_state_queries import POINT, QUERIES
 

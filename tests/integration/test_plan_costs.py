@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from console_seed import orders_v1, seed
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.record_sizes import record_sizes, sampled
-from headgate.parse.version_file import fingerprint
-from headgate.plan.plan import Plan
-from headgate.plan.steps import RecordOffsets
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.record_sizes import record_sizes, sampled
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from headgate.usecases.plan_costs import with_costs
+from headgate.usecases.reprocess.estimate_cost import with_costs
 
 pytestmark = pytest.mark.kafka
 

@@ -13,11 +13,11 @@ import pytest
 from headgate.errors import RefusedError
 from headgate.store import open_store
 from headgate.store.runs import NewRun, RunState
-from headgate.store.slots import Slot
-from headgate.usecases.ask_for_run import ask_for_plan
+from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
-from headgate.usecases.decide_request import approve_request
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.requests.decide_request import approve_request
+from headgate.usecases.requests.request_run import ask_for_plan
 from postgres_server import running_postgres
 from scenes import scene
 from scenes.forked import Forks

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.agreement import Agreement
 from headgate.errors import CaptureError, EvidenceError
 from headgate.model.rehearsal import EngineOutcome, Stage, WayBack
-from headgate.usecases.rehearse import PREFIX, Options, rehearse
+from headgate.rules.compare.engine_agreement import Agreement
+from headgate.usecases.rehearsal.rehearse_spark import PREFIX, Options, rehearse
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))

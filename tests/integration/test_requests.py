@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from headgate.gateway.system_user import system_user
-from headgate.usecases.ask_for_run import ask_for_plan
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.requests.request_run import ask_for_plan
 
 pytestmark = pytest.mark.kafka
 

@@ -111,8 +111,8 @@ KEPT = {"retention.ms": "-1"}
 
 
 def commit(broker, group, offsets, app=None):
-    from headgate.gateway.kafka import Kafka
-    from headgate.gateway.kafka_offsets import alter_offsets
+    from headgate.gateway.kafka.cluster import Kafka
+    from headgate.gateway.kafka.committed_offsets import alter_offsets
 
     targets = {(f"{app or group}{t}", p): (o, None, None) for (t, p), o in offsets.items()}
     with Kafka(broker) as kafka:
@@ -242,8 +242,8 @@ def test_what_another_group_reads_is_refused(cluster, reset, unique):
 
 
 def forget(broker, group):
-    from headgate.gateway.kafka import Kafka
-    from headgate.gateway.kafka_offsets import delete_group
+    from headgate.gateway.kafka.cluster import Kafka
+    from headgate.gateway.kafka.committed_offsets import delete_group
 
     with Kafka(broker) as kafka:
         delete_group(kafka, group)
@@ -271,15 +271,15 @@ def test_everything_is_checked_before_the_first_effect(cluster, reset):
 
 
 def committed(cluster):
-    from headgate.gateway.kafka import Kafka
-    from headgate.gateway.kafka_offsets import read_offsets
+    from headgate.gateway.kafka.cluster import Kafka
+    from headgate.gateway.kafka.committed_offsets import read_offsets
 
     with Kafka(cluster.broker) as kafka:
         return read_offsets(kafka, cluster.app)
 
 
 def groups_of(broker):
-    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka.cluster import Kafka
 
     with Kafka(broker) as kafka:
         return {group.id for group in kafka.groups()}
@@ -319,7 +319,7 @@ def run_in(folder, *words):
 
 
 def ids(broker, names):
-    from headgate.gateway.kafka import Kafka
+    from headgate.gateway.kafka.cluster import Kafka
 
     with Kafka(broker) as kafka:
         return {name: topic.id for name, topic in kafka.topics(names).items()}

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import pytest
 
 import resettable
-from headgate.gateway.kafka_open import open_kafka
-from headgate.gateway.world import LiveEffects
-from headgate.plan.steps import transactions
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.kafka.connect import open_kafka
+from headgate.reprocess.steps.offsets import await_transactions as transactions
 
 pytestmark = pytest.mark.kafka
 

@@ -9,10 +9,10 @@ import pytest
 from console_seed import write_checkpoint
 from headgate.errors import HeadgateError
 from headgate.model.version import Engine
-from headgate.plan.build import SCENARIOS
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.scenario import Answer, Kind
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenario import Answer, Kind
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
 pytestmark = pytest.mark.kafka
 

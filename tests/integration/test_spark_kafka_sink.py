@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import functions as F
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

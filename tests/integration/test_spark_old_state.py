@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.driven import Driven
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]

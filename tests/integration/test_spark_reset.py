@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 QUERY = Path(__file__).parent / "query.py"

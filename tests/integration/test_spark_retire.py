@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from pyspark.sql import functions as F
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 # Only so does Spark join a group: by default it asks for offsets as an administrator.

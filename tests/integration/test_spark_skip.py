@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.poisoned import POISON, Poisoned
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from headgate.gateway.child_processes import descendants
+from headgate.gateway.process.child_process import descendants
 from headgate.local.demo.pipelines import PIPELINES
 from headgate.store import open_store
 from headgate.usecases.context import open_context

@@ -11,7 +11,7 @@ from pyspark.errors import SparkRuntimeException, StreamingQueryException
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration import state_processors
 from integration.state_processors import OUT, Seen, SeenOnce, Timed, timed_groups
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.jars import streams_class_path
-from headgate.landscape.ownership import ownership
+from headgate.gateway.process.jars import streams_class_path
+from headgate.landscape.internal_topic_owner import ownership
 from headgate.model.cluster import GroupType
 from headgate.store import open_store
 from headgate.usecases.context import open_context
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.refresh_versions import refresh_versions
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.refresh_versions import refresh_versions
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 pytestmark = pytest.mark.kafka
 

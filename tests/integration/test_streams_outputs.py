@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import resettable
-from headgate.gateway.kafka_open import open_kafka
-from headgate.plan.moment import from_milliseconds, iso
+from headgate.gateway.kafka.connect import open_kafka
+from headgate.text.times import from_milliseconds, iso
 from integration.streams_application import apply, at_work, undo, wait
 
 pytestmark = pytest.mark.kafka

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 import resettable
-from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.kafka.connect import open_kafka
 from integration.streams_application import apply, at_work, undo, wait
 
 pytestmark = pytest.mark.kafka

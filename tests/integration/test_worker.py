@@ -12,7 +12,7 @@ import pytest
 
 from headgate.store.journal import Event
 from headgate.store.runs import RunState
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
 
 pytestmark = pytest.mark.kafka
 MEMBER = Path(__file__).parent / "member.py"
@@ -213,7 +213,7 @@ def test_a_failed_run_can_be_undone_instead(team, worker, broker, groups, billin
 
 
 def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
-    from headgate.usecases.cancel_run import cancel_run
+    from headgate.usecases.runs.cancel_run import cancel_run
 
     group, _ = billing
     before = groups.committed(group)

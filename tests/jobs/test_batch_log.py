@@ -2,7 +2,7 @@
 
 import json
 
-from headgate.jobs import batch_log
+from headgate.spark_jobs import batch_log
 
 
 def checkpoint(folder, *, commits, offsets, watermark=5000):

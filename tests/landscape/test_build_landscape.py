@@ -5,7 +5,7 @@ import pytest
 from headgate.landscape.build import NOT_READ, build
 from headgate.landscape.landscape import LandscapeKind
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Sink, Source, Version
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.landscape.joins import matcher
-from headgate.landscape.lags import checkpoint_positions, ends_of, lag_sentences, total
+from headgate.landscape.consumer_lag import checkpoint_positions, ends_of, lag_sentences, total
 from headgate.landscape.landscape import PositionState
+from headgate.landscape.pipeline_topics import matcher
 from headgate.model.cluster import Cluster, Group, GroupOffset, Partition, Topic
 from headgate.model.version import Engine, Progress, Source, Version
 

@@ -1,9 +1,8 @@
 """Whose an internal topic is: every proof, what is none, and proofs that contradict each other."""
 
-from headgate.landscape.ownership import owned_by, ownership
+from headgate.landscape.internal_topic_owner import owned_by, ownership
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Partition, Topic
-from headgate.model.registry import Pipeline, Registry
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     GroupSubtopology,
     GroupTopic,
     Repartition,
@@ -11,6 +10,7 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Version
 
 

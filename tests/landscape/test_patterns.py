@@ -1,6 +1,6 @@
 """What a source's pattern means is its engine's affair."""
 
-from headgate.landscape.joins import matcher
+from headgate.landscape.pipeline_topics import matcher
 from headgate.model.version import Engine
 
 

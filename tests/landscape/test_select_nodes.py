@@ -1,7 +1,7 @@
 import pytest
 
 from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
-from headgate.landscape.select import neighbours, only, search
+from headgate.landscape.search import neighbours, only, search
 from headgate.model.topology import Edge
 
 IDS = ("topic:a", "p/source", "p/count", "p/store", "p/sink", "topic:b", "group:g", "topic:spare")

@@ -8,16 +8,16 @@ from uuid import uuid4
 import pytest
 
 import headgate
-from headgate.driver import control
 from headgate.errors import StepError
-from headgate.gateway import world_control
-from headgate.gateway.world import LiveEffects
-from headgate.model.calls import WatchControl
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.adapters import driver_requests as world_control
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.model.commands import WatchControl
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.spark.watch_control import FOLDER, ControlRequest
-from headgate.plan.build import build_plan
-from headgate.plan.ports.control import Status
+from headgate.parse.spark.watch.requests import FOLDER, ControlRequest
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.spark_driver import stop_requests as control
 
 pytestmark = pytest.mark.spark
 TOKEN = "tok-of-the-tests"

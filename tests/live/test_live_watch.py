@@ -13,11 +13,11 @@ import pytest
 from running import HERE, environment, free_port, running
 
 import headgate
+from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import open_context
-from headgate.usecases.list_queries import list_queries
-from headgate.usecases.look_at_pipelines import look_at_pipelines
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.list_queries import list_queries
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_version import read_version
 
 LATEST = 240.0
 

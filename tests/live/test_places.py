@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 
-from headgate.driver.bounded import Bounded
-from headgate.driver.folder import Folder
-from headgate.driver.objects import Objects
-from headgate.driver.places import PART, Telling, surplus
-from headgate.driver.plan_turns import PlanTurns
-from headgate.driver.records import Kind, Record, line
-from headgate.gateway import watch_files
+from headgate.gateway.spark import watch_folder as watch_files
+from headgate.spark_driver.bounded_queue import Bounded
+from headgate.spark_driver.destinations import PART, Telling, surplus
+from headgate.spark_driver.plan_turns import PlanTurns
+from headgate.spark_driver.records import Kind, Record, line
+from headgate.spark_driver.write_folder import Folder
+from headgate.spark_driver.write_object_store import Objects
 
 QUERY, RUN = "0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810-4267-a11d-da3cc48b7c5f"
 
@@ -107,8 +107,8 @@ def test_a_file_that_is_removed_is_followed_by_another(tmp_path):
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from headgate.driver.folder import Folder
-from headgate.driver.places import Telling
+from headgate.spark_driver.write_folder import Folder
+from headgate.spark_driver.destinations import Telling
 place = Folder(Path(sys.argv[1]), part_bytes=10_000, most_bytes=10_000)
 run = Telling("0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810", "2026-11-21T14:29:46.975Z")
 place.write(run, [b"a" * 59 + b"\\n"])
@@ -180,7 +180,8 @@ def test_watching_needs_nothing_but_what_a_driver_has():
         f"        if name.partition('.')[0] in {HEAVY | {'msgspec'}!r}: raise ImportError(name)\n"
         "sys.meta_path.insert(0, No())\n"
         "import headgate\n"
-        "from headgate.driver import watch, sender, folder, topic, objects, records\n"
+        "from headgate.spark_driver import watch, sender, write_folder, write_topic\n"
+        "from headgate.spark_driver import write_object_store, records\n"
         "print(headgate.watch(object(), '/nowhere').problem)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from headgate.driver import watch as watch_module
-from headgate.driver.folder import Folder
-from headgate.driver.records import Kind, Record, now
-from headgate.driver.session import Active
-from headgate.driver.watch import Watch
+from headgate.spark_driver import watch as watch_module
+from headgate.spark_driver.records import Kind, Record, now
+from headgate.spark_driver.session import Active
+from headgate.spark_driver.watch import Watch
+from headgate.spark_driver.write_folder import Folder
 
 
 class Late:

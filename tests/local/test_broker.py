@@ -5,10 +5,10 @@ import subprocess
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway import broker as gateway
-from headgate.gateway import ports
-from headgate.gateway.broker import NAME, running_broker, start_broker
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.kafka_broker import local_broker as gateway
+from headgate.gateway.kafka_broker.local_broker import NAME, running_broker, start_broker
+from headgate.gateway.process import free_ports as ports
+from headgate.gateway.process.supervise import Supervisor
 
 pytestmark = pytest.mark.kafka
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway import jars
+from headgate.gateway.process import jars
 
 
 def test_the_environment_names_the_folder(tmp_path, monkeypatch):

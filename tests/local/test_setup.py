@@ -124,7 +124,7 @@ def test_jars_that_were_cut_off_are_fetched_again(setup, monkeypatch):
 
 
 def test_the_product_finds_the_jars_where_the_set_up_puts_them(setup, monkeypatch):
-    from headgate.gateway import jars
+    from headgate.gateway.process import jars
 
     monkeypatch.delenv(jars.ENVIRONMENT, raising=False)
     assert jars.jars_folder().name == setup.jars_folder().name

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.child_processes import Program, descendants, last_line
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.process.child_process import Program, descendants, last_line
+from headgate.gateway.process.supervise import Supervisor
 
 pytestmark = pytest.mark.slow
 
@@ -19,8 +19,8 @@ FAMILY = "trap '' TERM; sleep 300 & setsid sleep 300 & echo ready; wait"
 PARENT = """
 import signal, sys, time
 from pathlib import Path
-from headgate.gateway.child_processes import Program
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.process.child_process import Program
+from headgate.gateway.process.supervise import Supervisor
 
 def end(*_):
     raise KeyboardInterrupt

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway.child_processes import Program
-from headgate.gateway.supervise import Supervisor
-from headgate.local.home import is_held, only_one
-from headgate.local.switchboard import Line, Switchboard, ask
+from headgate.gateway.process.child_process import Program
+from headgate.gateway.process.supervise import Supervisor
+from headgate.local.stack.home import is_held, only_one
+from headgate.local.stack.switchboard import Line, Switchboard, ask
 
 
 def line(home, script: str) -> Line:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate.model.near_names import LONGEST, near_names
-from headgate.plan.words import instead
+from headgate.text.near_names import LONGEST, near_names
+from headgate.text.words import instead
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from console_seed import orders_v1, orders_v2
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
-from headgate.ui.finding_card import engine_words
-from headgate.ui.keys import CompareKey
-from headgate.ui.report_exports import write_report
-from headgate.usecases.compare_versions import compare_read
-from headgate.usecases.read_version import read_version
+from headgate.ui.compare.finding_card import engine_words
+from headgate.ui.compare.report_menu import write_report
+from headgate.ui.shared.keys import CompareKey
+from headgate.usecases.compare.compare_versions import compare_read
+from headgate.usecases.evidence.read_version import read_version
 from pages.test_pages import text
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -9,9 +9,9 @@ import pytest
 from test_pages import text
 
 from headgate.errors import EvidenceError
-from headgate.ui.keys import CompareKey, EvidenceKey, TopologyKey
-from headgate.ui.places import allowed, registered
-from headgate.ui.problem import sentence
+from headgate.ui.shared.error_message import sentence
+from headgate.ui.shared.keys import CompareKey, EvidenceKey, TopologyKey
+from headgate.ui.shared.server_paths import allowed, registered
 from headgate.usecases.context import open_context
 
 EXPLAIN = """\

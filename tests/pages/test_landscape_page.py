@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from headgate.ui.keys import LandscapeKey
+from headgate.ui.shared.keys import LandscapeKey
 from many_pipelines import write
 from pages.test_pages import text
 

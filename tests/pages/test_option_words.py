@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from headgate.plan.build import SCENARIOS
-from headgate.plan.scenario import Kind
-from headgate.ui.option_words import as_asked, example
+from headgate.reprocess.scenario import Kind
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.ui.reprocess.option_words import as_asked, example
 
 SAID = [
     (

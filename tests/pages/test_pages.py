@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.ui.keys import CompareKey, LandscapeKey, ReprocessKey, TopologyKey
-from headgate.ui.page import PAGES
+from headgate.ui.shared.keys import CompareKey, LandscapeKey, ReprocessKey, TopologyKey
+from headgate.ui.shared.page import PAGES
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "pages").glob("*.py"))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.ui import reading
-from headgate.ui.reading import is_small, read_apart, size_of
-from headgate.usecases.survey_evidence import survey_evidence
+from headgate.ui.shared import read_in_background as reading
+from headgate.ui.shared.read_in_background import is_small, read_apart, size_of
+from headgate.usecases.evidence.survey_evidence import survey_evidence
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def test_both_ways_say_the_same(large, monkeypatch):
 
 
 def test_an_error_of_the_other_process_is_one_here(large):
-    from headgate.usecases.read_version import read_version
+    from headgate.usecases.evidence.read_version import read_version
 
     missing = str(Path(large).parent / "missing")
     with pytest.raises(EvidenceError, match="missing"):

@@ -12,10 +12,8 @@ import pytest
 import streamlit as st
 
 from console_seed import orders_v2
-from headgate.compat.agreement import Agreement, Judged
-from headgate.compat.report import Report
 from headgate.errors import EvidenceError, RunCancelledError
-from headgate.model.registry import Registry
+from headgate.model.registered_pipelines import Registry
 from headgate.model.rehearsal import (
     Batch,
     BatchKind,
@@ -27,13 +25,15 @@ from headgate.model.rehearsal import (
     WayBack,
 )
 from headgate.model.version import Evidence
+from headgate.rules.compare.engine_agreement import Agreement, Judged
+from headgate.rules.core.report import Report
 from headgate.store import open_store
-from headgate.ui.keys import CompareKey
-from headgate.ui.places import startable
-from headgate.ui.rehearsal_form import NONE
-from headgate.ui.rehearsals import Order, Running, _asked
+from headgate.ui.rehearsal.form import NONE
+from headgate.ui.rehearsal.queue import Order, Running, _asked
+from headgate.ui.shared.keys import CompareKey
+from headgate.ui.shared.server_paths import startable
 from headgate.usecases.context import Context
-from headgate.usecases.rehearse import Rehearsal
+from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))

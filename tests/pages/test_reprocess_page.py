@@ -9,14 +9,14 @@ import pytest
 
 from console_seed import add_stopped_pipeline
 from headgate.model.version import Engine
-from headgate.plan.build import SCENARIOS
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Answer, Kind, Option, Scenario
-from headgate.plan.steps import ResetOffsets
-from headgate.plan.target import Place, Target
-from headgate.ui import offsets_table
-from headgate.ui.keys import ReprocessKey
-from headgate.ui.scenario_form import choice_key
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.reprocess.steps import ResetOffsets
+from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.ui.reprocess import offsets_table
+from headgate.ui.reprocess.scenario_form import choice_key
+from headgate.ui.shared.keys import ReprocessKey
 
 REFUSED = [
     (name, engine, scenario.support[engine].why)

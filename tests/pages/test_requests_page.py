@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from headgate.plan.plan import Plan, dump_plan
-from headgate.plan.steps import RecordOffsets
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
 from headgate.store.requests import NewRequest, RequestState
-from headgate.ui.keys import RequestsKey
+from headgate.ui.shared.keys import RequestsKey
 from headgate.usecases.context import open_context
 
 

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from headgate.plan.plan import Plan, dump_plan
-from headgate.plan.steps import AskPerson, RecordOffsets
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps import AskPerson, RecordOffsets
 from headgate.store import open_store
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
-from headgate.ui import catch_up
-from headgate.ui.keys import RunsKey
+from headgate.ui.runs import catch_up
+from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import open_context
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headgate.usecases.context import open_context
-from headgate.usecases.refresh_versions import refresh_versions
+from headgate.usecases.evidence.refresh_versions import refresh_versions
 
 TESTS = Path(__file__).parents[1]
 REGISTRY = """

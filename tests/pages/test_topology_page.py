@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headgate.usecases.context import open_context
-from headgate.usecases.refresh_versions import refresh_versions
+from headgate.usecases.evidence.refresh_versions import refresh_versions
 
 LOG = Path(__file__).parents[1] / "golden" / "event_logs" / "plain" / "local-1"
 

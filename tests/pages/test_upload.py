@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.ui import upload
+from headgate.ui.shared import upload
 
 
 @dataclass

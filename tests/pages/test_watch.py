@@ -5,8 +5,8 @@ from threading import Event
 
 from headgate.errors import UnreachableError
 from headgate.model.cluster import Cluster
-from headgate.ui import watch
-from headgate.ui.watch import ClusterWatch, Seen
+from headgate.ui.shared import cluster_watch as watch
+from headgate.ui.shared.cluster_watch import ClusterWatch, Seen
 
 CLUSTER = Cluster(id="c", at="2026-11-21T10:00:00+00:00", bootstrap="b")
 

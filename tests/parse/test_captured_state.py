@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.captured_state import captured_operators
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.session.captured_state import captured_operators
 
 STRUCT = {"type": "struct", "fields": [{"name": "k", "type": "string", "nullable": False}]}
 STORE = {"store": "default", "key_schema": STRUCT, "value_schema": STRUCT, "partitions": 3}

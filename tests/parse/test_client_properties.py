@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headgate.errors import ParseError
-from headgate.parse.client_properties import parse
+from headgate.parse.config.client_properties import parse
 
 LOGIN = r"""
 # a comment

@@ -3,9 +3,9 @@
 import pytest
 
 from headgate.errors import RegistryError
-from headgate.model.calls import Ask, HttpCall, WatchControl
-from headgate.parse.json_path import json_path, words_at
-from headgate.parse.registry import parse
+from headgate.model.commands import Ask, HttpCall, WatchControl
+from headgate.parse.config.headgate_toml import parse
+from headgate.parse.config.json_path import json_path, words_at
 
 HEAD = '[[pipeline]]\nname = "a"\nengine = "consumer-group"\ngroup = "g"\n'
 STOP = '[pipeline.commands.stop]\nurl = "https://h/x"\n'

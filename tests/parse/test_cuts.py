@@ -5,8 +5,8 @@ import random
 import pytest
 
 from cut_evidence import GOLDEN, KINDS, faults_of_cut, files, places, version_of
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
 
 SPARK = GOLDEN / "spark/4.2.0"
 STREAMS = GOLDEN / "streams/4.3.1"

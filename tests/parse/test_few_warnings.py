@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.few_warnings import IN_ALL, few
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.few_warnings import IN_ALL, few
+from headgate.usecases.evidence.read_version import read_version
 
 
 def test_a_few_stay_as_they_are():

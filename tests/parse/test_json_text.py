@@ -4,11 +4,11 @@ import struct
 
 import pytest
 
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.parse.spark.state_schema import read_families
-from headgate.parse.version_file import dump, load
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.version_file import dump, load
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.parse.spark.checkpoint.state_schema import read_families
+from headgate.text.json_text import read_json
+from headgate.usecases.evidence.read_version import read_version
 
 
 @pytest.mark.parametrize(

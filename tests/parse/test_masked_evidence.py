@@ -8,10 +8,10 @@ import time
 import pytest
 
 from headgate.errors import HeadgateError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind, recognise
-from headgate.parse.spark.secrets import MASK, mask_options, mask_record, mask_text
-from headgate.parse.version_file import dump
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import PieceKind, recognise
+from headgate.parse.evidence.version_file import dump
+from headgate.text.secrets import MASK, mask_options, mask_record, mask_text
 
 S = "hunter2X9"
 FORMS = {
@@ -168,7 +168,7 @@ def test_no_form_of_a_secret_gets_through_any_kind_of_evidence(kind, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nor_an_event_log(form, tmp_path):
-    from headgate.usecases.read_version import read_version
+    from headgate.usecases.evidence.read_version import read_version
 
     log = tmp_path / "app-1"
     log.write_text(_event_log(FORMS[form]))

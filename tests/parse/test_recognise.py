@@ -5,10 +5,10 @@ import pytest
 from headgate.errors import EvidenceError, ParseError
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
-from headgate.parse import version_file
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind, not_read_yet, recognise
-from headgate.parse.spark.checkpoint import Checkpoint
+from headgate.parse.evidence import version_file
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import PieceKind, not_read_yet, recognise
+from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
 
 PLAN = b"== Physical Plan ==\nFileScan json [k#1]\n"
 PROGRESS = b'{"id":"q1","runId":"r","name":"orders","batchId":1,"sources":[],"sink":{}}'

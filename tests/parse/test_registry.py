@@ -3,9 +3,9 @@
 import pytest
 
 from headgate.errors import RegistryError
-from headgate.model.registry import Commands
+from headgate.model.registered_pipelines import Commands
 from headgate.model.version import Engine
-from headgate.parse.registry import parse
+from headgate.parse.config.headgate_toml import parse
 
 FULL = """\
 [kafka]

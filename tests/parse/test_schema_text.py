@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.model.schema import type_text
+from headgate.model.state_schema import type_text
 
 
 @pytest.mark.parametrize(

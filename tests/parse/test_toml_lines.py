@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.parse.toml_lines import TomlLines
+from headgate.parse.config.toml_lines import TomlLines
 
 TEXT = '''# [pipeline] = not a table
 title = "a # no comment [x]"

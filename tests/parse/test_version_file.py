@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headgate.errors import ParseError
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Evidence, Progress, Source, Version
-from headgate.parse.version_file import dump, fingerprint, load
+from headgate.parse.evidence.version_file import dump, fingerprint, load
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5),

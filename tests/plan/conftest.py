@@ -8,11 +8,11 @@ import pytest
 from pyarrow import fs
 
 from crashing import COMMANDS, Lab
-from headgate.gateway import remote_open
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.files import remote_connect as remote_open
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan import proof
-from headgate.plan.steps import process
+from headgate.reprocess.steps.base import verify_stopped as proof
+from headgate.reprocess.steps.process import stop_start as process
 from headgate.store import open_store
 from remote_lab import START, remote_lab
 

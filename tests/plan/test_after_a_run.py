@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.plan.build import build_plan
+from headgate.reprocess.scenarios.build import build_plan
 from headgate.store.runs import RunState
-from headgate.usecases.apply_plan import new_run
-from headgate.usecases.list_runs import run_detail
-from headgate.usecases.run_plans import undo_plan
+from headgate.usecases.reprocess.rebuild_plan import undo_plan
+from headgate.usecases.runs.apply_plan import new_run
+from headgate.usecases.runs.list_runs import run_detail
 from headgate.worker.run_journal import RunJournal
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.answers import read_answers
-from headgate.plan.arguments import as_arguments
-from headgate.plan.scenario import SUPPORTED, Kind, Option, Scenario
+from headgate.reprocess.answers import read_answers
+from headgate.reprocess.arguments import as_arguments
+from headgate.reprocess.scenario import SUPPORTED, Kind, Option, Scenario
 
 SPARK, GROUP = Engine.SPARK, Engine.CONSUMER_GROUP
 REWIND = Scenario(

@@ -7,12 +7,12 @@ import itertools
 import pytest
 
 from headgate.errors import RunCancelledError, StepError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Commands
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
-from headgate.plan.steps import AskPerson, ClearLocalState
-from headgate.plan.steps.rebind import rebind
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Commands
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import AskPerson, ClearLocalState
+from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
 

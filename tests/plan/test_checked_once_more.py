@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import RunCancelledError, StepError, UnreachableError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Commands
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
-from headgate.plan.ports.control import Status, Told
-from headgate.plan.steps import StartPipeline
-from headgate.plan.steps.process import STOPPED_SECONDS
-from headgate.plan.steps.repair import DropCopy
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Commands
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import StartPipeline
+from headgate.reprocess.steps.checkpoint.repair import DropCopy
+from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
 

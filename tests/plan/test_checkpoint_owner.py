@@ -2,11 +2,11 @@
 
 import pytest
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Source, Version
-from headgate.plan.checkpoint_owner import other_query
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import ToldRun
+from headgate.reprocess.checkpoint_owner import other_query
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import ToldRun
 
 PIPELINE = Pipeline(name="city", engine=Engine.SPARK, checkpoint="/ck")
 CHECKPOINT = Checkpoint(location="/ck", query_id="mine", offsets={"orders": {0: 5}})

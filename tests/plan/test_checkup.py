@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.checkpoint_repair import make_repaired, read_files
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.gateway.checkpoint.repair import make_repaired, read_files
 from headgate.model.version import Source
-from headgate.plan.checkup import check_up
-from headgate.plan.flaw import Known
+from headgate.reprocess.checkpoint.find_issues import check_up
+from headgate.reprocess.checkpoint.issue import Known
 
 ROOT = Path(__file__).parents[1]
 SPARK = ROOT / "cases" / "spark"

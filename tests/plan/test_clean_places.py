@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from headgate.store import open_store
 from headgate.store.runs import RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
-from headgate.usecases.clean_runs import clean_runs
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import CLEAN, _undo_refusals
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_refusals
+from headgate.usecases.runs.clean_runs import clean_runs
 from remote_lab import scratch_of
 
 OLD = timedelta(days=20)

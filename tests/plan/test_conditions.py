@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 
 from console_seed import write_checkpoint
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.topology import Topology
 from headgate.model.version import Engine, Version
-from headgate.plan.build import SCENARIOS
-from headgate.plan.conditions import Facts, State
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.position import QueryPosition, SourceKind, SourcePosition
-from headgate.plan.scenario import Answer
+from headgate.reprocess.conditions import Facts, State
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.scenario import Answer
+from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.store import open_store
 from headgate.usecases.context import Context
-from headgate.usecases.scenario_conditions import answered, pipeline_facts
+from headgate.usecases.reprocess.scenario_conditions import answered, pipeline_facts
 
 ROCKSDB = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.RocksDBStateStoreProvider"

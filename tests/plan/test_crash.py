@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from headgate.errors import RefusedError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.plan.build import build_plan
-from headgate.usecases.apply_plan import new_run
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.usecases.runs.apply_plan import new_run
 
 pytestmark = pytest.mark.slow
 

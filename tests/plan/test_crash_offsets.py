@@ -5,10 +5,10 @@ import itertools
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.steps.moves import committed
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 pytestmark = pytest.mark.kafka
 

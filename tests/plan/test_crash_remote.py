@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from crashing import Crash, Points
-from headgate.gateway import place_copy, remote_changes
+from headgate.gateway.checkpoint import remote_copy as place_copy
+from headgate.gateway.files import remote_write as remote_changes
 from remote_lab import rewind_of, scratch_of
 
 

@@ -7,17 +7,17 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from crashing import Crash, Points
-from headgate.model.registry import Commands, Pipeline, Registry
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     Repartition,
     StreamsApplication,
     StreamsProcessor,
     StreamsSource,
     StreamsStore,
 )
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine, Version
-from headgate.plan.build import build_plan
-from headgate.plan.steps.moves import committed
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 pytestmark = pytest.mark.kafka
 COMMANDS = Commands(status="[ -e running ] && exit 0 || exit 3", clean="rm -f state && echo >> c")

@@ -8,16 +8,16 @@ import pytest
 from confluent_kafka import Consumer
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.gateway import kafka_java_topics
-from headgate.gateway.jars import broker_class_path
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_java import JavaAdmin
-from headgate.gateway.kafka_topic_changes import delete_topic
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.kafka import java_delete_topic as kafka_java_topics
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.kafka.topic_changes import delete_topic
+from headgate.gateway.process.jars import broker_class_path
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.plan import Plan
-from headgate.plan.steps import DeleteTopics, load_step
-from headgate.plan.steps.topics import topic_shapes
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.steps import DeleteTopics, load_step
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 pytestmark = pytest.mark.kafka
 CONFIGS = {"cleanup.policy": "compact,delete", "retention.ms": "-1", "segment.bytes": "1048576"}

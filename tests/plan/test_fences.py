@@ -11,15 +11,15 @@ import pytest
 
 from crashing import COMMANDS, CrashingEffects
 from headgate.errors import RunCancelledError
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Record, StepState
-from headgate.plan.fences import fence_left, may_lift
-from headgate.plan.ports.control import Status
-from headgate.plan.steps import RecordOffsets, StartPipeline, StopPipeline, Unfence
-from headgate.plan.undo import Past, build_undo
+from headgate.reprocess.execution.execute import Record, StepState
+from headgate.reprocess.execution.suspended_restarts import fence_left, may_lift
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import RecordOffsets, StartPipeline, StopPipeline, Unfence
 from headgate.store.runs import RunState
-from headgate.usecases.list_runs import run_detail
-from headgate.usecases.run_records import step_records
+from headgate.store.step_records import step_records
+from headgate.usecases.runs.list_runs import run_detail
 from headgate.worker.runner import Runner
 
 FENCED = replace(COMMANDS, fence="touch fenced", unfence="rm -f fenced")

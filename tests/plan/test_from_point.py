@@ -9,12 +9,12 @@ import pytest
 
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan, moved
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.control import Status
-from headgate.plan.steps.parked import spans_of
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.steps.records.back_up_records import spans_of
 
 NOON = "2026-11-21T12:00:00Z"
 NOON_MS = 1_795_262_400_000

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from headgate.errors import NotFoundError, PlanFileError, ScenarioError
-from headgate.gateway.checkpoints import read_checkpoint
+from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.open_state import OpenState, OpenStore
-from headgate.model.registry import Commands, Pipeline
-from headgate.model.rewind import SnapshotSize
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.restore_points import SnapshotSize
 from headgate.model.version import Engine, Sink, Source, Version
-from headgate.plan.build import build_plan, moved
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.position import QueryPosition
-from headgate.plan.steps import STEPS, load_step
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.steps import STEPS, load_step
 
 NONE = Commands()
 BOTH = Commands(stop="stop it", start="start it")

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from headgate.model.progress import BatchProgress, SourceProgress
-from headgate.plan.impact import Rates, Sizes, again, in_bytes, in_time, measured, with_kept
-from headgate.plan.plan import UNDO, Plan
-from headgate.plan.steps import RecordOffsets, SnapshotCheckpoint
-from headgate.usecases.plan_costs import rates_of
-from headgate.views.impact_words import impact_lines
+from headgate.reprocess.impact import Rates, Sizes, again, in_bytes, in_time, measured, with_kept
+from headgate.reprocess.plan import UNDO, Plan
+from headgate.reprocess.steps import RecordOffsets, SnapshotCheckpoint
+from headgate.usecases.reprocess.estimate_cost import rates_of
+from headgate.views.words.impact import impact_lines
 
 SIZES = Sizes(average={"orders": 120.0, "payments": 10.5}, how="a sample")
 NOBODY = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from headgate.model.open_state import OpenState, OpenStore
-from headgate.model.operators import OPERATOR_KINDS
+from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenarios.lost_state import state_risks
-from headgate.plan.state_loss import LOSSES, Holder, Mode, losses_of
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenarios.shared.lost_state import state_risks
+from headgate.reprocess.scenarios.shared.state_losses import LOSSES, Holder, Mode, losses_of
 
 MINUTE = 60_000
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import StepError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Commands
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Commands
 from headgate.model.version import (
     Engine,
     OperatorKind,
@@ -21,11 +21,11 @@ from headgate.model.version import (
     Version,
     Window,
 )
-from headgate.parse.spark.source_log import cut_entries
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.steps import verify_output
-from headgate.plan.verdict import Output
+from headgate.parse.spark.checkpoint.source_log import cut_entries
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.verdict import Output
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.process import verify_output
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "checkpoints"
 # It would not be started with the new id unless the checkpoint that was made is in place.

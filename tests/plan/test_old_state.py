@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.gateway.checkpoints import read_checkpoint, tree_hash
-from headgate.model.registry import Commands, Pipeline, Registry
-from headgate.model.rewind import StoreRows
+from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
+from headgate.model.restore_points import StoreRows
 from headgate.model.version import Engine, Sink, Version
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.usecases.read_version import read_version
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.usecases.evidence.read_version import read_version
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -75,7 +75,9 @@ def read(monkeypatch):
         asked.append(batch)
         return (StoreRows(operator=0, store="default", rows=2),)
 
-    monkeypatch.setattr("headgate.gateway.world_rewind.RewindEffects.read_state", read_state)
+    monkeypatch.setattr(
+        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+    )
     return asked
 
 
@@ -237,7 +239,9 @@ def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
     def read_state(self, location, batch):
         raise RefusedError("Spark can't read the state of operator 0, store default: damaged")
 
-    monkeypatch.setattr("headgate.gateway.world_rewind.RewindEffects.read_state", read_state)
+    monkeypatch.setattr(
+        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+    )
     plan = plan_of(here)
     run = here.enqueue(plan)
     with pytest.raises(RefusedError, match="damaged"):
@@ -254,7 +258,9 @@ def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
         (here.folder / "ck" / "state" / "0" / "0" / "7.snapshot").touch()
         return ()
 
-    monkeypatch.setattr("headgate.gateway.world_rewind.RewindEffects.read_state", read_state)
+    monkeypatch.setattr(
+        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+    )
     plan = plan_of(here)
     with pytest.raises(RefusedError, match="stop the whole application"):
         here.execute(here.enqueue(plan), plan)

@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from headgate.plan.plan import Plan
-from headgate.plan.steps.output_record import RecordOutput, Written, spans, written_since
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.steps.checkpoint.record_output import (
+    RecordOutput,
+    Written,
+    spans,
+    written_since,
+)
 
 
 @pytest.fixture

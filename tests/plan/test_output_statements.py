@@ -9,14 +9,14 @@ from itertools import chain, combinations
 import pytest
 
 from headgate.model.version import Engine
-from headgate.plan.build import SCENARIOS
-from headgate.plan.output_effects import Fact, OutputEffects
-from headgate.plan.plan import RESET, UNDO, Plan
-from headgate.plan.scenario import Answer
-from headgate.plan.scenarios.output_statements import STATEMENTS
-from headgate.plan.steps import RecordOffsets
-from headgate.plan.steps.abort import AbortTransaction
-from headgate.views.output_words import output_lines, what_remains
+from headgate.reprocess.output_effects import Fact, OutputEffects
+from headgate.reprocess.plan import RESET, UNDO, Plan
+from headgate.reprocess.scenario import Answer
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
+from headgate.reprocess.steps import RecordOffsets
+from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
+from headgate.views.reports.plan_outputs import output_lines, what_remains
 
 CELLS = [
     (name, engine)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Sink, Source, Version
-from headgate.plan.build import build_plan
-from headgate.plan.scenarios.outputs import local
-from headgate.plan.steps.moves import committed
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.shared.output_topics import local
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 
 def undo(here, run, plan):

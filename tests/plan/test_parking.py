@@ -8,19 +8,20 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway import kafka_topic_changes, record_copy
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_topic_changes import delete_records
-from headgate.gateway.record_writer import write_in_order
-from headgate.gateway.topic_records import Record
-from headgate.model.registry import Registry
-from headgate.plan.plan import Plan
-from headgate.plan.ports.parking import Span
-from headgate.plan.steps import DeleteTopics, EmptyTopics, ParkRecords, load_step
-from headgate.plan.steps.parked import parking_name
-from headgate.plan.steps.topics import topic_shapes
-from headgate.plan.undo import Past, build_undo
-from headgate.usecases.run_records import step_records
+from headgate.gateway.kafka import copy_records as record_copy
+from headgate.gateway.kafka import topic_changes as kafka_topic_changes
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.read_records import Record
+from headgate.gateway.kafka.topic_changes import delete_records
+from headgate.gateway.kafka.write_records import write_in_order
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.record_backup import Span
+from headgate.reprocess.steps import DeleteTopics, EmptyTopics, ParkRecords, load_step
+from headgate.reprocess.steps.records.back_up_records import parking_name
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.store.step_records import step_records
 
 pytestmark = pytest.mark.kafka
 # An hour ago: records that are much older are deleted by a topic's own retention.

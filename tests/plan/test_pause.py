@@ -6,11 +6,11 @@ import pytest
 
 from crashing import COMMANDS
 from headgate.errors import RefusedError, StepError
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.control import Status
-from headgate.plan.steps import pause
-from headgate.plan.undo import Past, build_undo
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.process import pause
 from headgate.worker.run_journal import RunJournal
 
 HELD = replace(

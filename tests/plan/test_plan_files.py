@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headgate.errors import PlanFileError
-from headgate.plan.plan import UNDO, Plan, _sha, dump_plan, load_plan
+from headgate.reprocess.plan import UNDO, Plan, _sha, dump_plan, load_plan
 
 
 def resealed(plan, **changes):

@@ -8,16 +8,16 @@ import pytest
 
 from crashing import COMMANDS, Crash
 from headgate.errors import RefusedError, StalePlanError
-from headgate.gateway.world_told import judge_life
-from headgate.model.calls import Ask
-from headgate.parse.spark.watch import Life
-from headgate.plan import proof
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status, Told
-from headgate.plan.proof import prove_stopped, quiet_needed
-from headgate.plan.stopped import wait_until_stopped
+from headgate.gateway.adapters.driver_status import judge_life
+from headgate.model.commands import Ask
+from headgate.parse.spark.watch.read import Life
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.base import verify_stopped as proof
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped, quiet_needed
+from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
 

@@ -5,10 +5,11 @@ import itertools
 import pytest
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.plan import Plan
-from headgate.plan.steps import ProvePartitions, RaisePartitions, load_step, raising
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.steps import ProvePartitions, RaisePartitions, load_step
+from headgate.reprocess.steps.topics import add_partitions as raising
 
 pytestmark = pytest.mark.kafka
 

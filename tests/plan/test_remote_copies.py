@@ -3,8 +3,9 @@
 import pytest
 
 from headgate.errors import StepError, UnreachableError
-from headgate.gateway import place_copy, remote_changes
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint import remote_copy as place_copy
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.gateway.files import remote_write as remote_changes
 from remote_lab import rewind_of
 
 COPY = remote_changes.RemoteChanges.copy

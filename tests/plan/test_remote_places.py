@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from crashing import COMMANDS
-from headgate.gateway import spark_rest
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.spark import rest_api as spark_rest
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.spark.source_log import READ_BEFORE
-from headgate.plan.build import build_plan
-from headgate.plan.ports.control import Status
-from headgate.usecases.ask_verdict import with_judge
+from headgate.parse.spark.checkpoint.source_log import READ_BEFORE
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context, open_context
 from remote_lab import START, rewind_of, scratch_of
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
-from headgate.plan.build import build_plan, moved
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.checkpoints import Proof
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.checkpoints import Proof
+from headgate.reprocess.scenarios.build import build_plan, moved
 
 CHECKPOINTS = Path(__file__).parents[1] / "golden" / "checkpoints"
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'

@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenarios.build import build_plan
 
 STATE = "org.apache.spark.sql.execution.streaming.state."
 ROCKSDB, HDFS = STATE + "RocksDBStateStoreProvider", STATE + "HDFSBackedStateStoreProvider"

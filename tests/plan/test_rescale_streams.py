@@ -9,14 +9,14 @@ import pytest
 from test_streams_reset import APP, PaperCluster, actions, group, step
 
 from headgate.model.cluster import GroupType, Member, Partition, Topic
-from headgate.model.registry import Commands, Pipeline
-from headgate.model.streams import GroupSubtopology, GroupTopic, StreamsSource
+from headgate.model.kafka_streams import GroupSubtopology, GroupTopic, StreamsSource
+from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.version import Engine, Source, Version
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.streams_reach import own_numbers, reach
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "streams"
 COMMANDS = Commands(stop="stop", start="start", status="status", clean="clean")

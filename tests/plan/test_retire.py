@@ -7,11 +7,11 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from headgate.gateway.checkpoints import tree_hash
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine, Source, Version
-from headgate.plan.build import build_plan
-from headgate.plan.steps.moves import committed
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 STATUS = "[ -e running ] && exit 0 || exit 3"
 

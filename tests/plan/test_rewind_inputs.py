@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from headgate.model.cluster import Partition, Topic
-from headgate.model.rewind import LoggedBatch
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenarios.rewind_inputs import read_inputs
+from headgate.model.restore_points import LoggedBatch
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenarios.rewind.inputs import read_inputs
 
 
 @dataclass

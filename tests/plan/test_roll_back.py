@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.model.registry import Commands
-from headgate.plan.build import build_plan
+from headgate.model.registered_pipelines import Commands
+from headgate.reprocess.scenarios.build import build_plan
 from headgate.store.runs import RunState
-from headgate.usecases.list_runs import run_detail
+from headgate.usecases.runs.list_runs import run_detail
 from headgate.worker import runner as runner_module
 from headgate.worker.runner import Runner
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import SCENARIOS, build_plan
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Answer
-from headgate.plan.steps import STEPS
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Answer
+from headgate.reprocess.scenarios.build import SCENARIOS, build_plan
+from headgate.reprocess.steps import STEPS
 
 ROOT = Path(__file__).parents[2]
 CELLS = [(name, engine) for name in SCENARIOS for engine in Engine]

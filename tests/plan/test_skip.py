@@ -4,11 +4,11 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.steps.moves import committed
-from headgate.plan.steps.parked import parking_name
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.records.back_up_records import parking_name
 
 pytestmark = pytest.mark.kafka
 

@@ -7,21 +7,26 @@ import pytest
 
 from crashing import CrashingEffects
 from headgate.errors import RefusedError, StalePlanError
-from headgate.gateway.checkpoints import tree_hash
-from headgate.gateway.world_told import judge_life
+from headgate.gateway.adapters.driver_status import judge_life
+from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.cluster import Partition, Topic
-from headgate.model.registry import Commands, Registry
-from headgate.parse.spark.offset_log import read_offsets
-from headgate.parse.spark.watch import Life
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
-from headgate.plan.offset_cut import end_in, readers_of, unreadable_sources, with_end
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.control import Status, Told
-from headgate.plan.ports.kafka import TopicShape
-from headgate.plan.steps import finish_batch
+from headgate.model.registered_pipelines import Commands, Registry
+from headgate.parse.spark.checkpoint.offset_log import read_offsets
+from headgate.parse.spark.watch.read import Life
+from headgate.reprocess.checkpoint.offset_cut import (
+    end_in,
+    readers_of,
+    unreadable_sources,
+    with_end,
+)
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.checkpoint import finish_batch
 from headgate.store.runs import RunState
-from headgate.usecases.list_runs import run_detail
+from headgate.usecases.runs.list_runs import run_detail
 from headgate.worker.run_journal import RunJournal
 
 HEAD = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1}\n'

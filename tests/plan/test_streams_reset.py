@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
-from headgate.model.registry import Commands, Pipeline
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     GroupSubtopology,
     GroupTopic,
     Repartition,
@@ -18,12 +17,13 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
+from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.version import Engine, Source, Version
-from headgate.plan.build import build_plan, moved
-from headgate.plan.internal_topics import Claim, Surroundings, judge
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.control import Status
-from headgate.plan.ports.kafka import TopicShape
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.scenarios.shared.internal_topics import Claim, Surroundings, judge
 
 APP = "shop"
 TOPICS = ("in", "out", "loop", "shop-counts-changelog", "shop-g-repartition")

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from headgate.model.cluster import Partition, Topic
-from headgate.plan.position import (
+from headgate.reprocess.ports.source_offsets import (
     Beginning,
     QueryPosition,
     SourceKind,
     SourcePosition,
     read_beginning,
 )
-from headgate.plan.succession import CARRY, Take, begin, impact
-from headgate.plan.target import Listed, Place, Silent, Target
+from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take, begin, impact
+from headgate.reprocess.steps.offsets.target import Listed, Place, Silent, Target
 
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 7, 1: 3}})
 FILES = SourcePosition(name="1", kind=SourceKind.FILES, entry=4, files=9)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError, ScenarioError, StalePlanError, StepError
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.cluster import Partition, Topic
-from headgate.model.registry import Commands
+from headgate.model.registered_pipelines import Commands
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan, moved
-from headgate.plan.execute import Executor
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.usecases.ask_verdict import with_judge
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.worker.run_journal import RunJournal
 from watched_run import tell_run
@@ -246,7 +246,7 @@ def test_without_a_status_silence_is_no_proof(query):
 
 
 def test_a_consumer_group_is_asked_for_no_version():
-    from headgate.plan.build import SCENARIOS
+    from headgate.reprocess.scenarios.build import SCENARIOS
 
     asks = [o.name for o in SCENARIOS["offline-upgrade"].asks(Engine.CONSUMER_GROUP)]
     assert asks == ["deployed"]

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.plan import dump_plan, load_plan
-from headgate.plan.ports.control import Status
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.usecases.compare.judge_upgrade import judge_upgrade
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import judge_upgrade
 
 CASES = Path(__file__).parents[1] / "cases" / "kafka_streams"
 COMMANDS = Commands(stop="stop", start="start", deploy="deploy", withdraw="withdraw")

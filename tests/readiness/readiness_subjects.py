@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Partition, Topic
-from headgate.model.progress import BatchProgress, OperatorProgress
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     InternalKind,
     InternalTopic,
     Repartition,
@@ -17,6 +16,7 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
+from headgate.model.progress import BatchProgress, OperatorProgress
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import (
     Engine,

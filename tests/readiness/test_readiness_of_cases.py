@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import HeadgateError
-from headgate.parse.version_file import fingerprint
-from headgate.readiness.check import check
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.rules.readiness.check import check
+from headgate.usecases.evidence.read_version import read_version
 
 ROOT = Path(__file__).parents[1]
 MEASURED = [

@@ -25,11 +25,11 @@ from readiness_subjects import (
     topic,
 )
 
-from headgate.model.streams import InternalKind
+from headgate.model.kafka_streams import InternalKind
 from headgate.model.version import OperatorKind, Progress, Sink, Watermark
-from headgate.readiness.check import check
-from headgate.readiness.report import Severity
-from headgate.readiness.rules import RULES
+from headgate.rules.readiness.check import check
+from headgate.rules.readiness.codes import RULES
+from headgate.rules.readiness.facts.report import Severity
 
 EVOLUTION = f"{S}queryEvolution.enableSourceEvolution"
 NAMED = (kafka(name="a"), kafka(position=1, name="b"))

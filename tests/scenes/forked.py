@@ -150,13 +150,13 @@ def serve(folder: Path) -> None:
 
 
 def _import_everything() -> None:
-    import headgate.cli.apply
+    import headgate.cli.commands.apply
+    import headgate.cli.commands.plan
+    import headgate.cli.commands.resume
+    import headgate.cli.commands.undo
     import headgate.cli.main
-    import headgate.cli.plan
-    import headgate.cli.resume
-    import headgate.cli.undo
-    import headgate.usecases.plan_scenario
-    import headgate.worker.engine
+    import headgate.usecases.reprocess.plan_scenario
+    import headgate.worker.dbos_engine
     import headgate.worker.main  # noqa: F401
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.scene import QueryScene
 

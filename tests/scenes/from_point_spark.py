@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from headgate.plan.moment import from_milliseconds, iso
+from headgate.text.times import from_milliseconds, iso
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.records import MINUTE, read_all
 from scenes.scene import QueryScene

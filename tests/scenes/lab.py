@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.gateway.broker import NAME as BROKER
-from headgate.gateway.broker import start_broker
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.kafka_broker.local_broker import NAME as BROKER
+from headgate.gateway.kafka_broker.local_broker import start_broker
+from headgate.gateway.process.supervise import Supervisor
 from scenes.forked import Forks
 from scenes.scene import Scene
 from scenes.trial import Trial

@@ -8,7 +8,7 @@ from collections import Counter
 from confluent_kafka import Producer
 
 import resettable
-from headgate.plan.moment import from_milliseconds, iso
+from headgate.text.times import from_milliseconds, iso
 from scenes.records import MINUTE, read_all
 from scenes.streams_scene import POISON, StreamsScene
 

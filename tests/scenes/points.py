@@ -186,8 +186,8 @@ def install(
     midst of what begins there, `stop` is SIGSTOP. `busy_seconds` is how long the store is waited
     for, `recoveries` how often a run is taken up again, where not as usual.
     """
-    from headgate.gateway.world import LiveEffects
-    from headgate.plan.world import Effects, World
+    from headgate.gateway.adapters.live import LiveEffects
+    from headgate.reprocess.ports.inspector import Effects, World
     from headgate.worker.run_journal import RunJournal
 
     passing = _Passing(trace, at, how, [Target(*given) for given in targets])
@@ -223,7 +223,7 @@ def _wait_less(seconds: float) -> None:
 def _recover_less(times: int) -> None:
     from dbos._registrations import get_func_info
 
-    from headgate.worker import engine
+    from headgate.worker import dbos_engine as engine
 
     info = get_func_info(engine.execute_run)
     assert info is not None and info.max_recovery_attempts == engine.MOST_RECOVERIES

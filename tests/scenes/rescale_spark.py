@@ -12,7 +12,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from scenes.records import Writer, make_topic, write_history
 from scenes.scene import QueryScene
 

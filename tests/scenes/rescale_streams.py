@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import resettable
-from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka.cluster import Kafka
 from scenes.records import write_history
 from scenes.streams_scene import StreamsScene
 

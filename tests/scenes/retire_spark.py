@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.records import read_all
 from scenes.scene import STOP, QueryScene

@@ -123,8 +123,8 @@ class Scene(ABC):
 
     def committed(self, group: str) -> dict[Part, tuple[int, str | None]]:
         """Return what the group has committed, with its metadata."""
-        from headgate.gateway.kafka import Kafka
-        from headgate.gateway.kafka_offsets import read_offsets
+        from headgate.gateway.kafka.cluster import Kafka
+        from headgate.gateway.kafka.committed_offsets import read_offsets
 
         with Kafka(self.bootstrap) as kafka:
             found = read_offsets(kafka, group)

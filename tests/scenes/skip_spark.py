@@ -6,7 +6,7 @@ import uuid
 
 from confluent_kafka import Producer
 
-from headgate.gateway.checkpoints import tree_hash
+from headgate.gateway.checkpoint.folders import tree_hash
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.generations import Generation
 from scenes.records import parked_copies, read_all

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import resettable
-from headgate.gateway.kafka import Kafka
+from headgate.gateway.kafka.cluster import Kafka
 from headgate.model.version import Engine
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.scene import Scene

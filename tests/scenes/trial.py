@@ -15,7 +15,7 @@ from headgate.errors import UnreachableError
 from headgate.store import Store, open_store
 from headgate.store.journal import Event
 from headgate.store.runs import RunRow, RunState
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from scenes.forked import Forks, Process, kill_all_below
 from scenes.points import Point, Target, read_struck, read_trace

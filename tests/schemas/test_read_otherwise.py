@@ -8,11 +8,11 @@ import pytest
 from avro.io import BinaryDecoder, BinaryEncoder, DatumReader, DatumWriter
 from avro.schema import parse
 
-from headgate.model.schema import Field, Schema
-from headgate.schemas.fits import misfits
-from headgate.schemas.layout import misread
-from headgate.schemas.model import SchemaText
-from headgate.schemas.read import read_schema
+from headgate.model.state_schema import Field, Schema
+from headgate.model.topic_schema import SchemaText
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.facts.spark_avro_layout import misread
+from headgate.rules.topic_schemas.facts.spark_json_fields import misfits
 from schemas import made
 
 PAIRS, RECORDS = 400, 3

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import SchemaError
-from headgate.gateway.schema_files import read_schema_file
-from headgate.schemas.compare import compare
-from headgate.schemas.model import Mode, SchemaFormat, SchemaText
-from headgate.schemas.read import read_schema
+from headgate.gateway.schema_registry.files import read_schema_file
+from headgate.model.topic_schema import Mode, SchemaFormat, SchemaText
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.compare import compare
 
 AVRO = """{"type": "record", "name": "Order", "namespace": "shop", "fields": [
   {"name": "id", "type": "string"},

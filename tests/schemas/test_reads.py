@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from headgate.model.topic_schema import FieldChange, FieldChangeKind
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
-from headgate.schemas.expression_reads import usages
-from headgate.schemas.model import FieldChange, FieldChangeKind
-from headgate.schemas.reads import Certainty, topic_use
-from headgate.schemas.rules.pipelines import judge_reads
-from headgate.usecases.read_version import read_version
+from headgate.rules.topic_schemas.consumers import judge_reads
+from headgate.rules.topic_schemas.facts.expression_reads import usages
+from headgate.rules.topic_schemas.facts.field_reads import Certainty, topic_use
+from headgate.usecases.evidence.read_version import read_version
 
 CASES = Path(__file__).parents[1] / "cases/spark"
 JSON = "from_json(cast(s0.value as string))"

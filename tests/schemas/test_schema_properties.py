@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.schemas.compare import check, compare
-from headgate.schemas.model import Direction, Effect, Mode, SchemaFormat, SchemaText, TopicSchema
-from headgate.schemas.read import read_schema
+from headgate.model.topic_schema import (
+    Direction,
+    Effect,
+    Mode,
+    SchemaFormat,
+    SchemaText,
+    TopicSchema,
+)
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.compare import check, compare
 from schemas import made
 
 BACK, FORTH = Direction.BACKWARD, Direction.FORWARD

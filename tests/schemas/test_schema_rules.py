@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headgate.schemas.compare import check
-from headgate.schemas.model import Direction, Effect, SchemaFinding, SchemaText
-from headgate.schemas.read import read_schema
-from headgate.schemas.rules import RULES
+from headgate.model.topic_schema import Direction, Effect, SchemaFinding, SchemaText
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.codes import RULES
+from headgate.rules.topic_schemas.compare import check
 
 BACK, FORTH = Direction.BACKWARD, Direction.FORWARD
 

@@ -8,13 +8,13 @@ import sqlalchemy as sa
 
 from headgate.errors import NotFoundError, RefusedError, StoreError, UnreachableError
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import Store, open_store
-from headgate.store.glance import Glance, open_soonest
 from headgate.store.journal import Event
 from headgate.store.rows import NewRun, RunFilter, RunState
-from headgate.store.slots import Slot
+from headgate.store.sqlite_reader import Glance, open_soonest
 from headgate.store.versions import Origin
+from headgate.store.worker_slots import Slot
 
 
 @pytest.fixture
@@ -236,9 +236,9 @@ def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(t
 
 def test_sqlalchemy_is_not_imported(filled, url):
     program = (
-        "import sys; from headgate.store.glance import open_soonest as o;"
+        "import sys; from headgate.store.sqlite_reader import open_soonest as o;"
         f" s = o({url!r}); s.runs.touching('group:a'); s.versions.running('seen');"
-        " from headgate.store.rows import NewRun; from headgate.store.slots import Slot;"
+        " from headgate.store.rows import NewRun; from headgate.store.worker_slots import Slot;"
         " new = NewRun(scenario='s', pipeline='p', plan_hash='h', plan='{}', resources=('r',));"
         " run = s.runs.enqueue(new, by='ann', action='apply');"
         " s.runs.get(run), s.journal.entries(run), s.progress.of(run), Slot(s.database).is_free();"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.processes import run_command
+from headgate.gateway.process.shell_commands import run_command
 from headgate.store import open_store
-from headgate.store.private_files import open_private, private_folder
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
+from headgate.text.private_files import open_private, private_folder
 
 
 def mode(path) -> int:

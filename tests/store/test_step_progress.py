@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import StoreError
-from headgate.store.progress import StepProgress
+from headgate.store.step_progress import StepProgress
 from headgate.worker.progress_writer import ProgressWriter
 
 SEEN = StepProgress(

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from headgate.gateway.jars import streams_class_path
-from headgate.gateway.java import java
+from headgate.gateway.process.jars import streams_class_path
+from headgate.gateway.process.java import java
 
 SOURCE = Path(__file__).with_name("Rehearsed.java")
 
@@ -45,8 +45,8 @@ def old_run(
     from confluent_kafka import Producer
     from confluent_kafka.admin import NewTopic
 
-    from headgate.gateway.kafka import Kafka
-    from headgate.gateway.kafka_offsets import read_offsets
+    from headgate.gateway.kafka.cluster import Kafka
+    from headgate.gateway.kafka.committed_offsets import read_offsets
 
     names = [NewTopic(f"rehearsed-{end}", 1, 1) for end in ("in", "out")]
     for future in kafka_admin.create_topics(names).values():

@@ -12,23 +12,23 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.compat.agreement import Agreement
-from headgate.compat.agreement_streams import judge_streams
-from headgate.compat.report import Report
 from headgate.errors import CaptureError, EvidenceError
-from headgate.gateway.connection_watch import strange
-from headgate.gateway.rehearsal_broker import Wanted, holes, live_keys, with_holes
-from headgate.gateway.state_directory import read_state_directory
-from headgate.gateway.streams_application import entry, logged_exception
-from headgate.gateway.topic_records import Record
+from headgate.gateway.kafka.read_records import Record
+from headgate.gateway.kafka_broker.rehearsal_broker import Wanted, holes, live_keys, with_holes
+from headgate.gateway.kafka_streams.application import entry, logged_exception
+from headgate.gateway.kafka_streams.state_directory import read_state_directory
+from headgate.gateway.process.connections import strange
+from headgate.model.kafka_streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome
-from headgate.model.streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
-from headgate.usecases.rehearse_streams import StreamsOptions
-from headgate.usecases.streams_given import given_records
-from headgate.usecases.streams_settings import read_settings
-from headgate.usecases.streams_side import Side, shown
-from headgate.views.streams_rehearsal_json import streams_rehearsal_json
-from headgate.views.streams_rehearsal_words import facts, headline
+from headgate.rules.compare.agreement_streams import judge_streams
+from headgate.rules.compare.engine_agreement import Agreement
+from headgate.rules.core.report import Report
+from headgate.usecases.rehearsal.given_records import given_records
+from headgate.usecases.rehearsal.one_version import Side, shown
+from headgate.usecases.rehearsal.properties_file import read_settings
+from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
+from headgate.views.reports.kafka_streams_rehearsal import facts, headline
+from headgate.views.reports.streams_rehearsal_json import streams_rehearsal_json
 
 
 def changelog(offsets: list[int], end: int) -> Wanted:

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.gateway.child_processes import descendants
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_offsets import read_offsets
-from headgate.gateway.scratch import scratch_folder
-from headgate.usecases.rehearse_streams import PREFIX
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import read_offsets
+from headgate.gateway.process.child_process import descendants
+from headgate.usecases.rehearsal.rehearse_kafka_streams import PREFIX
 
 pytestmark = pytest.mark.kafka
 

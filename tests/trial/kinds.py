@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from headgate.gateway.jars import streams_class_path
-from headgate.gateway.java import java
-from headgate.local.jars import spark_jars
+from headgate.gateway.process.jars import streams_class_path
+from headgate.gateway.process.java import java
+from headgate.local.demo.jars import spark_jars
 from trial import reader
 from trial.load import Record
 from trial.reader import Counts

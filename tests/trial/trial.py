@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headgate.gateway.broker import running_broker
+from headgate.gateway.kafka_broker.local_broker import running_broker
 from trial.cases import CASES, Case
 from trial.kinds import Kind
 from trial.reader import Counts

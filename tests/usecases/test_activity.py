@@ -8,13 +8,13 @@ import pytest
 
 from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group, GroupType, Member, Partition, Topic
-from headgate.parse.spark.watch import Life, read_watch
-from headgate.plan.ports.control import Status
+from headgate.parse.spark.watch.read import Life, read_watch
+from headgate.reprocess.ports.processes import Status
 from headgate.store import open_store
+from headgate.usecases.activity.check_pipelines import look_at_pipelines
+from headgate.usecases.activity.judge_activity import Signs, continued, iso, judge, judge_group
+from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import open_context
-from headgate.usecases.judge_activity import Signs, continued, iso, judge, judge_group
-from headgate.usecases.look_at_pipelines import look_at_pipelines
-from headgate.usecases.read_activity import read_activity
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 QUERY, RUN = "0b91e356-6bbb-44bf-9ab3-610dd4872629", "154e4c58-2810-4267-a11d-da3cc48b7c5f"

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import StalePlanError
-from headgate.plan.build import APPROVED, approved_counts, moved
-from headgate.plan.plan import UNDO, Plan, dump_plan, load_plan
-from headgate.plan.steps import RecordOffsets
+from headgate.reprocess.plan import UNDO, Plan, dump_plan, load_plan
+from headgate.reprocess.scenarios.build import APPROVED, approved_counts, moved
+from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
-from headgate.usecases import run_plans
-from headgate.usecases.run_plans import approved_now
+from headgate.usecases.reprocess import rebuild_plan as run_plans
+from headgate.usecases.reprocess.rebuild_plan import approved_now
 
 TOLERATED = 100_000
 

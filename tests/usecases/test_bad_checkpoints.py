@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.usecases.read_batches import read_batches
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_batches import read_batches
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,9 @@ import pytest
 
 from headgate.errors import EvidenceError, NotFoundError
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import dump
-from headgate.usecases.capture import capture, capture_into_store
+from headgate.parse.evidence.version_file import dump
 from headgate.usecases.context import open_context
+from headgate.usecases.evidence.capture import capture, capture_into_store
 
 PIPELINE = '[[pipeline]]\nname = "orders"\nengine = "spark"\ncheckpoint = "ck"\n'
 

@@ -8,15 +8,15 @@ import pytest
 import sqlalchemy as sa
 
 from headgate.errors import RegistryError
-from headgate.parse.durations import read_duration
 from headgate.store import open_store
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
-from headgate.store.slots import Slot
 from headgate.store.tables import RUNS
-from headgate.usecases.clean_runs import clean_runs
+from headgate.store.worker_slots import Slot
+from headgate.text.durations import read_duration
 from headgate.usecases.context import open_context
-from headgate.usecases.run_plans import CLEAN, _undo_refusals
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_refusals
+from headgate.usecases.runs.clean_runs import clean_runs
 from headgate.worker.main import Worker
 
 TOML = """\

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from headgate.model.registry import Registry
-from headgate.plan.plan import Plan, dump_plan
-from headgate.plan.steps import CopyPlace, RecordOffsets
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps import CopyPlace, RecordOffsets
 from headgate.store import open_store
 from headgate.store.runs import NewRun
 from headgate.store.tables import STEP_PROGRESS
 from headgate.usecases.context import Context
-from headgate.usecases.copy_time import with_copy_time
-from headgate.views.impact_words import impact_lines
+from headgate.usecases.reprocess.copy_time import with_copy_time
+from headgate.views.words.impact import impact_lines
 
 GB = 10**9
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.usecases.diagnose import State, diagnose
+from headgate.usecases.setup.diagnose import State, diagnose
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_checkpoint_that_is_not_there(write):
 
 def test_a_held_slot_is_a_worker(write, tmp_path):
     from headgate.store import open_store
-    from headgate.store.slots import Slot
+    from headgate.store.worker_slots import Slot
     from headgate.usecases.context import open_context
 
     config = write("")

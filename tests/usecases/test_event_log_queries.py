@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from event_logs import COMPACTED, PLAIN, ROOT, said
 from headgate.errors import EvidenceError, QueryChoiceError
-from headgate.gateway.event_log_files import event_log_of
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import Piece, PieceKind
-from headgate.parse.spark.event_log_version import LoggedQuery, queries
-from headgate.parse.version_file import fingerprint
+from headgate.gateway.spark.event_logs import event_log_of
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.spark.event_log.version import LoggedQuery, queries
 from headgate.store import open_store
-from headgate.usecases.capture_history import capture_history
 from headgate.usecases.context import Context, open_context
-from headgate.usecases.list_queries import list_queries
-from headgate.usecases.read_history import read_history
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.read_version import gather, read_version
+from headgate.usecases.evidence.capture_history import capture_history
+from headgate.usecases.evidence.list_queries import list_queries
+from headgate.usecases.evidence.read_history import read_history
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_version import gather, read_version
 from spark_golden import ROOT as CASES
 
 pytestmark = pytest.mark.slow

@@ -10,23 +10,15 @@ from pathlib import Path
 import pytest
 
 from headgate.model.activity import Activity, ActivityState
-from headgate.model.cluster import (
-    Cluster,
-    Group,
-    GroupOffset,
-    GroupType,
-    Member,
-    Partition,
-    Topic,
-)
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.impact import in_time
+from headgate.reprocess.impact import in_time
 from headgate.store import open_store
 from headgate.store.runs import NewRun, RunState
+from headgate.usecases.activity.group_rate import group_rates, rates_of, with_pace
+from headgate.usecases.activity.judge_activity import judge_group
 from headgate.usecases.context import Context
-from headgate.usecases.group_pace import group_rates, rates_of, with_pace
-from headgate.usecases.judge_activity import judge_group
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MEMBER = Member(id="m", client_id="c", host="h", assignment=())

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from headgate.model.cluster import Group
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.streams.observed import with_application_id
-from headgate.parse.version_file import fingerprint
-from headgate.plan.verdict import Sight, Trace
-from headgate.usecases.compare_versions import read_side
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.kafka_streams.from_cluster import with_application_id
+from headgate.reprocess.ports.verdict import Sight, Trace
+from headgate.usecases.compare.compare_versions import read_side
+from headgate.usecases.compare.judge_running import judge_running
 from headgate.usecases.context import Context
-from headgate.usecases.judge_running import judge_running
 from watched_run import tell_run
 
 ROOT = Path(__file__).parents[1]

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, RefusedError
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.version_file import fingerprint
-from headgate.plan.verdict import FAIL_ON
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.reprocess.ports.verdict import FAIL_ON
 from headgate.store import open_store
 from headgate.store.versions import Origin
-from headgate.usecases.compare_versions import read_side
+from headgate.usecases.compare.compare_versions import read_side
+from headgate.usecases.compare.judge_upgrade import judge_upgrade
 from headgate.usecases.context import Context
-from headgate.usecases.judge_upgrade import judge_upgrade
 
 CASE = Path(__file__).parents[1] / "cases" / "spark" / "agg_map_add"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
+from headgate.usecases.compare.known_outputs import known_outputs
 from headgate.usecases.context import Context
-from headgate.usecases.known_outputs import known_outputs
 from watched_run import tell_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"

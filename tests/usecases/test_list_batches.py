@@ -9,15 +9,15 @@ from itertools import count
 import pytest
 from click.testing import CliRunner
 
-from headgate.cli.batches import command
+from headgate.cli.commands.batches import command
 from headgate.errors import EvidenceError, NotFoundError, ScenarioError
-from headgate.gateway.checkpoint_batches import commits, read_batches
-from headgate.gateway.rewind_facts import read_rewind
-from headgate.model.rewind import LoggedBatch
-from headgate.ui.batch_choice import frame
+from headgate.gateway.checkpoint.batches import commits, read_batches
+from headgate.gateway.checkpoint.rewind_facts import read_rewind
+from headgate.model.restore_points import LoggedBatch
+from headgate.ui.reprocess.batch_choice import frame
 from headgate.usecases.context import open_context
-from headgate.usecases.list_batches import batch_rows, list_batches
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.list_batches import batch_rows, list_batches
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
 HEAD = {"batchWatermarkMs": 0, "batchTimestampMs": 1_795_250_729_015, "conf": {}}
 

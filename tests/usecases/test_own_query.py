@@ -11,21 +11,21 @@ from types import SimpleNamespace
 import pytest
 
 from headgate.errors import QueryChoiceError
-from headgate.gateway.watch_files import newest_watch_files
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.spark.watch_folder import newest_watch_files
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
-from headgate.ui import data
-from headgate.usecases.check_readiness import _newest
+from headgate.ui.shared import cached_reads as data
+from headgate.usecases.check.check_readiness import _newest
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import own_query
-from headgate.usecases.plan_costs import _time
-from headgate.usecases.read_catch_up import Look, _with_report
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.read_version import read_version
-from headgate.usecases.show_landscape import show_landscape
-from headgate.usecases.watched_query import life_of
+from headgate.usecases.evidence.own_query import own_query
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.watched_query import life_of
+from headgate.usecases.landscape.show_landscape import show_landscape
+from headgate.usecases.reprocess.estimate_cost import _time
+from headgate.usecases.runs.read_catch_up import Look, _with_report
 from watched_run import tell_run
 
 RECORDED = Path(__file__).parents[1] / "cases" / "spark" / "agg_map_add" / "before"
@@ -78,7 +78,7 @@ def test_after_a_reset_every_reader_takes_the_newest_query(tmp_path, query, has_
 
 
 def _place(watch: str):
-    from headgate.gateway.evidence_files import find
+    from headgate.gateway.files.evidence_files import find
 
     return find(watch, {})
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from headgate.compat.report import UpgradeWay
 from headgate.errors import EvidenceError
-from headgate.parse.streams.version import NO_ID
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.kafka_streams.version import NO_ID
+from headgate.rules.core.report import UpgradeWay
 from headgate.store import open_store
 from headgate.store.versions import Origin
-from headgate.usecases.compare_versions import compare_versions
+from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.context import open_context
-from headgate.usecases.diagnose import State, diagnose
-from headgate.usecases.plan_scenario import plan_scenario
-from headgate.usecases.read_evidence import read_evidence
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_evidence import read_evidence
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.setup.diagnose import State, diagnose
 from watched_run import tell_run
 
 ROOT = Path(__file__).parents[1]

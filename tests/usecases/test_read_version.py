@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, NotFoundError
-from headgate.gateway.evidence_files import entries
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.files.evidence_files import entries
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store.store import open_store
 from headgate.usecases.context import Context, open_context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "spark"
 CASE = GOLDEN / "agg_add_column" / "before"
@@ -134,7 +134,7 @@ def test_a_folder_that_may_not_be_listed_is_a_warning(tmp_path, monkeypatch):
             raise EvidenceError("locked may not be read")
         return entries(place)
 
-    monkeypatch.setattr("headgate.usecases.read_version.entries", listed)
+    monkeypatch.setattr("headgate.usecases.evidence.read_version.entries", listed)
     assert "locked may not be read" in read_version([str(tmp_path)]).warnings
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import dump
+from headgate.parse.evidence.version_file import dump
 from headgate.store import open_store
 from headgate.store.runs import NewRun
 from headgate.usecases.context import open_context
-from headgate.usecases.list_versions import list_versions
-from headgate.usecases.refresh_versions import refresh_versions
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.list_versions import list_versions
+from headgate.usecases.evidence.refresh_versions import refresh_versions
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 REGISTRY = """
 [[pipeline]]

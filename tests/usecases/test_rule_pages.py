@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.usecases.all_rules import all_rules, rules_by_kind
+from headgate.rules.catalogue import all_rules, rules_by_kind
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from headgate.landscape.build import NOT_READ
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 from headgate.usecases.context import Context
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.usecases.context import Context
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 pytestmark = pytest.mark.kafka
 

@@ -7,12 +7,12 @@ import pytest
 
 from compat.build import kafka
 from compat.output_cases import ID, TOTAL, reading, to_folder, to_topic
-from headgate.compat.report import Outcome
-from headgate.model.schema import Field
+from headgate.model.state_schema import Field
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Sink, Source, Version
-from headgate.parse.version_file import dump
-from headgate.usecases.compare_versions import compare_versions
+from headgate.parse.evidence.version_file import dump
+from headgate.rules.core.report import Outcome
+from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.context import open_context
 
 SPARK = '[[pipeline]]\nname = "{0}"\nengine = "spark"\nevidence = ["{0}.headgate.json"]\n'

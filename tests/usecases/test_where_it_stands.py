@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.plan.steps import RaisePartitions, RecordOffsets, StartPipeline, StopPipeline
-from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
-from headgate.plan.steps.process import AskPerson
-from headgate.plan.steps.prove_version import start_version
+from headgate.reprocess.steps import RaisePartitions, RecordOffsets, StartPipeline, StopPipeline
+from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
+from headgate.reprocess.steps.process.stop_start import AskPerson
+from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.store.runs import RunRow, RunState
-from headgate.usecases.where_it_stands import where_it_stands
+from headgate.usecases.runs.describe_run_state import where_it_stands
 
 STOP = StopPipeline(pipeline="q", command="stop", start="start", has_status=True, group="g")
 STEPS = (

@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.ui import data
-from headgate.ui.given import Given
-from headgate.usecases.compare_versions import compare_read, compare_versions
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared.given_evidence import Given
+from headgate.usecases.compare.compare_versions import compare_read, compare_versions
 from headgate.usecases.context import open_context
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_version import read_version
-from headgate.usecases.refresh_versions import refresh_versions
-from headgate.usecases.world_now import look_again
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_cluster_for_version import look_again
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.refresh_versions import refresh_versions
 
 HOUR = 3600
 CASE = Path(__file__).parents[1] / "cases" / "spark" / "agg_add_column"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.usecases.read_version import read_version
-from headgate.views.compose import compose
-from headgate.views.scene import Lens
-from headgate.views.scene_topology import sketch_topology
+from headgate.usecases.evidence.read_version import read_version
+from headgate.views.scene.compose import compose
+from headgate.views.scene.scene import Lens
+from headgate.views.scene.topology import sketch_topology
 
 FOLDER = Path(__file__).parents[1] / "golden" / "streams" / "4.3.1"
 NAMES = ["foreign_key_join", "foreign_key_left_join_named"]

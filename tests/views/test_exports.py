@@ -13,17 +13,17 @@ from PIL import Image
 
 from console_seed import orders_v1
 from headgate.landscape.landscape import Landscape
-from headgate.views.compose import compose
-from headgate.views.export_dot import dot
-from headgate.views.export_graph import ExportGraph, of_landscape, of_topology
-from headgate.views.export_graphml import graphml
-from headgate.views.export_mermaid import mermaid
-from headgate.views.export_png import png
-from headgate.views.export_svg import icon, svg
-from headgate.views.hues import DARK, LIGHT, Theme, mix
-from headgate.views.scene import Look, Scene
-from headgate.views.scene_landscape import Level, sketch_landscape
-from headgate.views.scene_topology import sketch_topology
+from headgate.views.exports.dot import dot
+from headgate.views.exports.export_graphml import graphml
+from headgate.views.exports.mermaid import mermaid
+from headgate.views.exports.plain_graph import ExportGraph, of_landscape, of_topology
+from headgate.views.exports.png import png
+from headgate.views.exports.svg import icon, svg
+from headgate.views.scene.colours import DARK, LIGHT, Theme, mix
+from headgate.views.scene.compose import compose
+from headgate.views.scene.landscape import Level, sketch_landscape
+from headgate.views.scene.scene import Look, Scene
+from headgate.views.scene.topology import sketch_topology
 from landscape.shop import shop
 from views import hostile
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headgate.views.lag_words import lag_words
+from headgate.views.reports.lag_words import lag_words
 
 NOW = datetime(2026, 11, 21, 12, 0, 10, tzinfo=UTC)
 KAFKA, OLDER = "2026-11-21T12:00:06+00:00", "2026-11-21T11:58:10+00:00"

@@ -16,15 +16,21 @@ from headgate.landscape.landscape import (
     PartitionLag,
     PositionState,
 )
-from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused, unwritten
 from headgate.landscape.paths import path_between
-from headgate.landscape.select import part
+from headgate.landscape.search import part
+from headgate.landscape.unused_resources import (
+    undeclared_groups,
+    unowned_topics,
+    unread,
+    unused,
+    unwritten,
+)
 from headgate.model.cluster import GroupType
-from headgate.views.landscape_figure import lags_figure, partitions_figure
-from headgate.views.landscape_json import landscape_json
-from headgate.views.landscape_text import landscape_text, path_text, remark
-from headgate.views.scene_landscape import Level, live_notes, sketch_landscape
-from headgate.views.trail import along, among
+from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
+from headgate.views.reports.landscape_json import landscape_json
+from headgate.views.reports.landscape_terminal import landscape_text, path_text, remark
+from headgate.views.scene.highlight import along, among
+from headgate.views.scene.landscape import Level, live_notes, sketch_landscape
 from landscape.shop import of, shop
 from views import hostile
 

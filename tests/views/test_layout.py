@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from headgate.views.layered.arrange import Flow, arrange
-from headgate.views.layered.graph import Join
-from headgate.views.layout import WORTH, Item, best_layout, lay_out
+from headgate.views.layout.arrange import Flow, arrange
+from headgate.views.layout.graph import Join
+from headgate.views.layout.two_level import WORTH, Item, best_layout, lay_out
 
 
 def random_graph(nodes, seed):

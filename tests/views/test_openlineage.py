@@ -14,9 +14,9 @@ from openlineage.client.event_v2 import InputDataset, Job, JobEvent, OutputDatas
 
 from console_seed import orders_v1
 from headgate.errors import SetupError
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Sink
-from headgate.views.export_openlineage import Sighting, lineage
+from headgate.views.exports.openlineage import Sighting, lineage
 from views import hostile
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.views.plain_text import Branch, Styles, harmless, table_lines, tree_lines, width
+from headgate.text.tables import Branch, Styles, harmless, table_lines, tree_lines, width
 
 PLAIN = Styles()
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from console_seed import orders_v1
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
-from headgate.views.newest_batch import newest_batch
-from headgate.views.progress_figure import progress_figure
-from headgate.views.progress_series import (
+from headgate.views.charts.newest_batch import newest_batch
+from headgate.views.charts.query_progress import progress_figure
+from headgate.views.charts.query_progress_series import (
     charts,
     event_time_lag,
     extremes,

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from headgate.compat.report import (
+from headgate.rules.core.report import (
     Acceptance,
     Change,
     ChangeKind,
@@ -17,11 +17,11 @@ from headgate.compat.report import (
     Rollback,
     Where,
 )
-from headgate.usecases.source_place import source_place
-from headgate.views.report_junit import report_junit
-from headgate.views.report_markdown import report_markdown
-from headgate.views.report_sarif import SourcePlace, report_sarif
-from headgate.views.verdict import verdict
+from headgate.usecases.compare.source_location import source_place
+from headgate.views.reports.comparison_junit import report_junit
+from headgate.views.reports.comparison_markdown import report_markdown
+from headgate.views.reports.comparison_sarif import SourcePlace, report_sarif
+from headgate.views.reports.verdict_line import verdict
 
 BAD = Finding(
     rule="STA001",

@@ -3,13 +3,22 @@
 import pytest
 
 from console_seed import alerts, node, orders_v1, orders_v2
-from headgate.compat.report import Change, ChangeKind, Finding, Outcome, Report, StateEffect, Where
 from headgate.model.topology import Edge, NodeKind, Topology
 from headgate.model.version import Engine, Version
-from headgate.views.compose import compose
-from headgate.views.figure import scene_figure
-from headgate.views.labels import shorten, text_width
-from headgate.views.scene import (
+from headgate.rules.core.report import (
+    Change,
+    ChangeKind,
+    Finding,
+    Outcome,
+    Report,
+    StateEffect,
+    Where,
+)
+from headgate.views.charts.figure import scene_figure
+from headgate.views.layout.label_size import shorten, text_width
+from headgate.views.scene.comparison import Side, one_side, sketch_comparison, union_id
+from headgate.views.scene.compose import compose
+from headgate.views.scene.scene import (
     Lens,
     Look,
     Mark,
@@ -20,8 +29,7 @@ from headgate.views.scene import (
     Status,
     worst,
 )
-from headgate.views.scene_compare import Side, one_side, sketch_comparison, union_id
-from headgate.views.scene_topology import sketch_topology
+from headgate.views.scene.topology import sketch_topology
 
 
 def test_topics_and_repartitions_are_joints_outside_the_boxes():

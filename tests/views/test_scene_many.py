@@ -10,17 +10,17 @@ import pytest
 import many_nodes
 from headgate.landscape.build import build
 from headgate.landscape.landscape import Landscape
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.usecases.compare_versions import compare_read
-from headgate.views.compose import compose
-from headgate.views.scene import Lens, Look, first_to_see
-from headgate.views.scene_compare import Side, one_side, sketch_comparison
-from headgate.views.scene_fold import null_checks
-from headgate.views.scene_groups import grouped
-from headgate.views.scene_landscape import Level, closes_itself, sketch_landscape
-from headgate.views.scene_many import MANY, boxed, stand_ins, usually_closed
-from headgate.views.scene_topology import sketch_topology
+from headgate.usecases.compare.compare_versions import compare_read
+from headgate.views.scene.comparison import Side, one_side, sketch_comparison
+from headgate.views.scene.compose import compose
+from headgate.views.scene.fold import null_checks
+from headgate.views.scene.folded import MANY, boxed, stand_ins, usually_closed
+from headgate.views.scene.landscape import Level, closes_itself, sketch_landscape
+from headgate.views.scene.landscape_groups import grouped
+from headgate.views.scene.scene import Lens, Look, first_to_see
+from headgate.views.scene.topology import sketch_topology
 
 
 def large(nodes: int = 1000):

@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 
 from console_seed import node, orders_v1, orders_v2
-from headgate.compat.compare import compare
 from headgate.model.topology import Edge, NodeKind, Topology
 from headgate.model.version import Engine, Evidence, Source, Version
-from headgate.parse.recognise import recognise
-from headgate.views.evidence_words import piece_words, version_words
-from headgate.views.history import change_line
-from headgate.views.limit_places import limits_at
-from headgate.views.looks import look_of
-from headgate.views.scene import Look, Sketch, SketchEdge, SketchNode
-from headgate.views.scene_fold import folded, null_checks
+from headgate.parse.evidence.recognise import recognise
+from headgate.rules.compare.compare_versions import compare
+from headgate.views.scene.fold import folded, null_checks
+from headgate.views.scene.limit_nodes import limits_at
+from headgate.views.scene.operator_icons import look_of
+from headgate.views.scene.scene import Look, Sketch, SketchEdge, SketchNode
+from headgate.views.words.evidence import piece_words, version_words
+from headgate.views.words.version_history import change_line
 
 
 def a_filter(name, *conditions, **more):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway.child_processes import Program, launch
+from headgate.gateway.process.child_process import Program, launch
 from headgate.local.up import explained
 from headgate.store import open_store
 

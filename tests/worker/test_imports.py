@@ -9,10 +9,10 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [
-        "headgate.cli.apply",
-        "headgate.cli.undo",
-        "headgate.usecases.apply_plan",
-        "headgate.usecases.list_runs",
+        "headgate.cli.commands.apply",
+        "headgate.cli.commands.undo",
+        "headgate.usecases.runs.apply_plan",
+        "headgate.usecases.runs.list_runs",
         "headgate.worker.main",
     ],
 )

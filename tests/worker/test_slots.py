@@ -7,14 +7,14 @@ import time
 import pytest
 
 from headgate.store import open_store
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
 
 pytestmark = pytest.mark.slow
 
 HOLD = """
 import sys, time
 from headgate.store import open_store
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
 assert Slot(open_store(sys.argv[1]).database).take()
 print("held", flush=True)
 time.sleep(60)

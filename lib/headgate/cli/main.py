@@ -7,32 +7,54 @@ import gc
 import click
 
 from headgate import __version__
-from headgate.cli.group import Entry, LazyGroup, Settings, config_option
+from headgate.cli.shared.group import Entry, LazyGroup, Settings, config_option
 
 COMMANDS = {
-    "topology": Entry("headgate.cli.topology:command", "Show the graph of a pipeline."),
-    "landscape": Entry("headgate.cli.landscape:command", "Show all pipelines and their topics."),
-    "capture": Entry("headgate.cli.capture:command", "Keep a version: in a file or in the store."),
-    "diff": Entry("headgate.cli.diff:command", "Say what a restart of a new version would do."),
-    "check": Entry("headgate.cli.check:command", "Say what the next upgrade or reset will meet."),
-    "rehearse": Entry("headgate.cli.rehearse:command", "Try a restart on a copied checkpoint."),
-    "schemas": Entry("headgate.cli.schemas:command", "Check a topic's schema and who reads it."),
-    "plan": Entry("headgate.cli.plan:command", "Plan a reset or a replay; nothing is changed."),
-    "estimate": Entry("headgate.cli.estimate:command", "Say what a plan would cost."),
-    "batches": Entry("headgate.cli.batches:command", "List the batches to go back to."),
-    "apply": Entry("headgate.cli.apply:command", "Carry out a plan."),
-    "undo": Entry("headgate.cli.undo:command", "Take back what a run did."),
-    "resume": Entry("headgate.cli.resume:command", "Go on with a run that stopped part-way."),
-    "reset": Entry("headgate.cli.reset:command", "Reset a Kafka Streams application, as a plan."),
-    "request": Entry("headgate.cli.request:command", "Ask for a run that somebody else decides."),
-    "requests": Entry("headgate.cli.requests:command", "List the requests, or show one."),
-    "approve": Entry("headgate.cli.approve:command", "Run what somebody else asked for."),
-    "decline": Entry("headgate.cli.decline:command", "End a request without a run."),
-    "confirm": Entry("headgate.cli.confirm:command", "Say that what a run asked for is done."),
-    "cancel": Entry("headgate.cli.cancel:command", "Stop a run, or take a request back."),
-    "runs": Entry("headgate.cli.runs:command", "List the runs, or show one."),
-    "doctor": Entry("headgate.cli.doctor:command", "Check what Headgate needs to work."),
-    "up": Entry("headgate.cli.up:command", "Start the console."),
+    "topology": Entry("headgate.cli.commands.topology:command", "Show the graph of a pipeline."),
+    "landscape": Entry(
+        "headgate.cli.commands.landscape:command", "Show all pipelines and their topics."
+    ),
+    "capture": Entry(
+        "headgate.cli.commands.capture:command", "Keep a version: in a file or in the store."
+    ),
+    "diff": Entry(
+        "headgate.cli.commands.diff:command", "Say what a restart of a new version would do."
+    ),
+    "check": Entry(
+        "headgate.cli.commands.check:command", "Say what the next upgrade or reset will meet."
+    ),
+    "rehearse": Entry(
+        "headgate.cli.commands.rehearse:command", "Try a restart on a copied checkpoint."
+    ),
+    "schemas": Entry(
+        "headgate.cli.commands.schemas:command", "Check a topic's schema and who reads it."
+    ),
+    "plan": Entry(
+        "headgate.cli.commands.plan:command", "Plan a reset or a replay; nothing is changed."
+    ),
+    "estimate": Entry("headgate.cli.commands.estimate:command", "Say what a plan would cost."),
+    "batches": Entry("headgate.cli.commands.batches:command", "List the batches to go back to."),
+    "apply": Entry("headgate.cli.commands.apply:command", "Carry out a plan."),
+    "undo": Entry("headgate.cli.commands.undo:command", "Take back what a run did."),
+    "resume": Entry(
+        "headgate.cli.commands.resume:command", "Go on with a run that stopped part-way."
+    ),
+    "reset": Entry(
+        "headgate.cli.commands.reset:command", "Reset a Kafka Streams application, as a plan."
+    ),
+    "request": Entry(
+        "headgate.cli.commands.request:command", "Ask for a run that somebody else decides."
+    ),
+    "requests": Entry("headgate.cli.commands.requests:command", "List the requests, or show one."),
+    "approve": Entry("headgate.cli.commands.approve:command", "Run what somebody else asked for."),
+    "decline": Entry("headgate.cli.commands.decline:command", "End a request without a run."),
+    "confirm": Entry(
+        "headgate.cli.commands.confirm:command", "Say that what a run asked for is done."
+    ),
+    "cancel": Entry("headgate.cli.commands.cancel:command", "Stop a run, or take a request back."),
+    "runs": Entry("headgate.cli.commands.runs:command", "List the runs, or show one."),
+    "doctor": Entry("headgate.cli.commands.doctor:command", "Check what Headgate needs to work."),
+    "up": Entry("headgate.cli.commands.up:command", "Start the console."),
 }
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from headgate.landscape import lags
-from headgate.landscape.joins import matcher
+from headgate.landscape import consumer_lag as lags
+from headgate.landscape.consumer_groups import Reader, readers_of
+from headgate.landscape.internal_topic_owner import ownership
 from headgate.landscape.landscape import Landscape
-from headgate.landscape.ownership import ownership
+from headgate.landscape.pipeline_topics import matcher
 from headgate.landscape.pipelines import Part, part_of
-from headgate.landscape.readers import Reader, readers_of
 from headgate.landscape.topics import topic_id, topic_node, topics_between
 from headgate.model.cluster import Cluster
-from headgate.model.registry import Registry
+from headgate.model.registered_pipelines import Registry
 from headgate.model.topology import Edge
 from headgate.model.version import Version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headgate.landscape import lags
+from headgate.landscape import consumer_lag as lags
 from headgate.landscape.landscape import LandscapeGroup, LandscapeKind, LandscapeNode
 from headgate.landscape.pipelines import Part, topics_of
 from headgate.model.cluster import Cluster, Group

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from headgate.landscape.joins import Match, kafka_offsets
 from headgate.landscape.landscape import PartitionLag, PositionState
+from headgate.landscape.pipeline_topics import Match, kafka_offsets
 from headgate.model.cluster import Cluster, Group, Partition
 from headgate.model.version import Engine, Source, Version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.landscape.lags import grouped, total
+from headgate.landscape.consumer_lag import grouped, total
 from headgate.landscape.landscape import (
     Landscape,
     LandscapeGroup,

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from headgate.model.cluster import Cluster, Group, GroupType, Topic
-from headgate.model.registry import Pipeline, Registry
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     GroupSubtopology,
     InternalKind,
     StreamsApplication,
     internal_kind,
 )
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Version
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.landscape import joins, lags
-from headgate.landscape.joins import Join, Match
+from headgate.landscape import consumer_lag as lags
+from headgate.landscape import pipeline_topics as joins
 from headgate.landscape.landscape import (
     LandscapeKind,
     LandscapeNode,
     LandscapePipeline,
     PartitionLag,
 )
+from headgate.landscape.pipeline_topics import Join, Match
 from headgate.model.cluster import Cluster, Group
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.topology import Edge
 from headgate.model.version import Engine, Version
 

@@ -19,8 +19,8 @@ import networkx as nx
 
 from headgate.landscape.flow import flow, reached
 from headgate.landscape.landscape import Landscape
+from headgate.landscape.selector_grammar import ALL, Factor, parse, quoted
 from headgate.landscape.selector_methods import METHODS, Catalog
-from headgate.landscape.selector_text import ALL, Factor, parse, quoted
 
 __all__ = ["METHODS", "find", "quoted", "select"]
 

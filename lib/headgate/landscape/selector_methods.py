@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from headgate.errors import SelectorError
-from headgate.landscape.landscape import (
-    Landscape,
-    LandscapeKind,
-    LandscapePipeline,
+from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapePipeline
+from headgate.landscape.selector_grammar import Factor
+from headgate.landscape.unused_resources import (
+    undeclared_groups,
+    unowned_topics,
+    unread,
+    unused,
+    unwritten,
 )
-from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused, unwritten
-from headgate.landscape.selector_text import Factor
-from headgate.model.near_names import near_names
 from headgate.model.version import Engine
+from headgate.text.near_names import near_names
 
 Pairs = Iterator[tuple[str, str]]
 NEAR = 3

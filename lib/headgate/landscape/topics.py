@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headgate.landscape import lags
+from headgate.landscape import consumer_lag as lags
+from headgate.landscape.consumer_groups import Reader, group_node_id
+from headgate.landscape.internal_topic_owner import Ownership
 from headgate.landscape.landscape import (
     LandscapeKind,
     LandscapeNode,
@@ -13,9 +15,7 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PartitionLag,
 )
-from headgate.landscape.ownership import Ownership
 from headgate.landscape.pipelines import Part
-from headgate.landscape.readers import Reader, group_node_id
 from headgate.model.cluster import Cluster, Topic
 
 NOT_IN_KAFKA = "not in Kafka"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
-from headgate.model.streams import looks_internal
+from headgate.model.kafka_streams import looks_internal
 
 
 def unused(landscape: Landscape) -> tuple[LandscapeTopic, ...]:

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import SetupError, UnreachableError
-from headgate.gateway import broker
-from headgate.gateway.child import die_with_parent
-from headgate.gateway.child_processes import Program
-from headgate.gateway.ports import LOOPBACK, free_port
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.kafka_broker import local_broker as broker
+from headgate.gateway.process.child_process import Program
+from headgate.gateway.process.child_program import die_with_parent
+from headgate.gateway.process.free_ports import LOOPBACK, free_port
+from headgate.gateway.process.supervise import Supervisor
 from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
-from headgate.local.home import only_one
-from headgate.local.switchboard import Line, Switchboard, forget
-from headgate.store.private_files import open_private, private_folder
+from headgate.local.stack.home import only_one
+from headgate.local.stack.switchboard import Line, Switchboard, forget
+from headgate.text.private_files import open_private, private_folder
 
 CONFIG = "HEADGATE_CONFIG"
 FOLLOW_PARENT = "HEADGATE_FOLLOW_PARENT"

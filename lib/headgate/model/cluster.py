@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from headgate.model.streams import GroupSubtopology
+from headgate.model.kafka_streams import GroupSubtopology
 
 CLOCKS = timedelta(seconds=30)
 """How far the clocks of producers, brokers, Spark and Headgate may be apart."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

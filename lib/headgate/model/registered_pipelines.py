@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from headgate.model.calls import Call
+from headgate.model.commands import Call
 from headgate.model.version import Engine
 
 KEEP_SNAPSHOTS = timedelta(days=14)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from headgate.model.output import Parsed, Payload
-from headgate.model.schema import Schema
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.output_columns import Parsed, Payload
 from headgate.model.sinks import SinkFormat, known_sink, sink_format
-from headgate.model.streams import StreamsApplication
+from headgate.model.state_schema import Schema
 from headgate.model.topology import Topology
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.scenario import Kind, Option, Scenario
+from headgate.reprocess.scenario import Kind, Option, Scenario
 
 
 def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import ToldRun
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import ToldRun
 
 _CORRECT = "Correct `checkpoint` in headgate.toml"
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.position import QueryPosition, SourceKind
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
 
 
 class State(StrEnum):
@@ -88,7 +88,7 @@ def _passes_location(facts: Facts) -> Answered | None:
     if not facts.remote:
         return None
     # The module of remote checkpoints brings the steps, which a list of scenarios does without.
-    from headgate.plan.scenarios.elsewhere import VARIABLE, start_flaw
+    from headgate.reprocess.remote_checkpoint import VARIABLE, start_flaw
 
     flaw = start_flaw(facts.pipeline)
     if flaw is None:

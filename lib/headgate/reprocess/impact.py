@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from headgate.plan.plan import UNDO, Plan
+from headgate.reprocess.plan import UNDO, Plan
 
 MEASURED = (
     "bytes", "bytes_total", "bytes_how", "seconds", "seconds_how", "copy_seconds", "copy_how",

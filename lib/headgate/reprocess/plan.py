@@ -13,11 +13,11 @@ from typing import Any, TypedDict
 import msgspec
 
 from headgate.errors import PlanFileError
-from headgate.parse.json_text import read_json
-from headgate.plan.arguments import as_arguments
-from headgate.plan.output_effects import OutputEffects, read_effects
-from headgate.plan.step import Step
-from headgate.plan.steps import load_step
+from headgate.reprocess.arguments import as_arguments
+from headgate.reprocess.output_effects import OutputEffects, read_effects
+from headgate.reprocess.steps import load_step
+from headgate.reprocess.steps.base.step import Step
+from headgate.text.json_text import read_json
 
 SCHEMA = 1
 UNDO = "undo"

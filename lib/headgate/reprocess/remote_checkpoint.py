@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from itertools import count
 
-from headgate.model.calls import WatchControl
-from headgate.model.registry import Pipeline
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.steps import LeadQuery, StartElsewhere, StopPipeline
-from headgate.plan.world import World
+from headgate.model.commands import WatchControl
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.steps import LeadQuery, StartElsewhere, StopPipeline
 
 VARIABLE = "HEADGATE_CHECKPOINT"
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from headgate.model.activity import Position
 from headgate.model.cluster import Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.plan.conditions import Condition
-from headgate.plan.plan import Plan
-from headgate.plan.world import World
+from headgate.reprocess.conditions import Condition
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.inspector import World
 
 
 class Kind(StrEnum):

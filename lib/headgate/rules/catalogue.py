@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import Any, Protocol
 
 _PLACES = (
-    ("Spark", "headgate.compat.rules"),
-    ("Kafka Streams", "headgate.compat.streams.rules"),
-    ("Any engine", "headgate.compat.other_engines"),
-    ("What lies around", "headgate.compat.around"),
-    ("Readiness", "headgate.readiness.rules"),
-    ("Schemas", "headgate.schemas.rules"),
+    ("Spark", "headgate.rules.spark.codes"),
+    ("Kafka Streams", "headgate.rules.kafka_streams.codes"),
+    ("Any engine", "headgate.rules.compare.other_engines"),
+    ("What lies around", "headgate.rules.compare.downstream_impact"),
+    ("Readiness", "headgate.rules.readiness.codes"),
+    ("Schemas", "headgate.rules.topic_schemas.codes"),
 )
 
 

@@ -6,7 +6,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable
 
-from headgate.driver.records import Record
+from headgate.spark_driver.records import Record
 
 
 class Bounded:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headgate.jobs.reflection import case_kept, field, mapping
-from headgate.jobs.streaming_sources import streaming_sources
-from headgate.jobs.trigger import trigger_words
 from headgate.model.sinks import sink_format
+from headgate.spark_jobs.spark_reflection import case_kept, field, mapping
+from headgate.spark_jobs.streaming_sources import streaming_sources
+from headgate.spark_jobs.trigger import trigger_words
 
 _CUT = " more fields"
 _UNCUT = 1_000_000

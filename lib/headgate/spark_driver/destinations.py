@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.parse.spark.watch_mark import PART
+from headgate.parse.spark.watch.mark import PART
 
 
 @dataclass(slots=True)

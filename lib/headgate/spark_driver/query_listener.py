@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql.streaming import StreamingQueryListener
 
-from headgate.driver.records import Kind, Record, now
+from headgate.spark_driver.records import Kind, Record, now
 
 # A Java stack trace may go on for ever.
 _LONGEST = 20_000

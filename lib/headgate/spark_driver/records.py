@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from headgate.parse.spark.secrets import mask_json
-from headgate.parse.spark.watch_mark import SCHEMA
+from headgate.parse.spark.watch.mark import SCHEMA
+from headgate.text.secrets import mask_json
 
 MARK = "watch"
 LARGEST_TEXT = 16 << 20

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.driver.bounded import Bounded
-from headgate.driver.places import Place, Telling
-from headgate.driver.plan_turns import PlanTurns
-from headgate.driver.records import LARGEST_TEXT, Kind, Record, line, now
-from headgate.driver.session import Session
+from headgate.spark_driver.bounded_queue import Bounded
+from headgate.spark_driver.destinations import Place, Telling
+from headgate.spark_driver.plan_turns import PlanTurns
+from headgate.spark_driver.records import LARGEST_TEXT, Kind, Record, line, now
+from headgate.spark_driver.session import Session
 
 ALIVE_SECONDS = 30.0
 """A run is told to be alive after so many seconds without another record."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from headgate.driver.classic_query import facts, plan_text
+from headgate.spark_driver.classic_query import facts, plan_text
 
 _TOLD_SETTINGS = ("spark.sql.",)
 _NO_PLAN_YET = ("No physical plan.", "N/A")

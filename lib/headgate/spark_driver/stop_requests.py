@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from headgate.driver.inbox import Inbox
-from headgate.driver.records import Kind, Record, now
-from headgate.driver.session import Active, Session
-from headgate.parse.spark.watch_control import ControlRequest
+from headgate.parse.spark.watch.requests import ControlRequest
+from headgate.spark_driver.records import Kind, Record, now
+from headgate.spark_driver.request_inbox import Inbox
+from headgate.spark_driver.session import Active, Session
 
 LOOK_SECONDS = 0.5
 # A batch that takes longer is not waited for: its offsets are logged, it is done again.

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headgate.driver.bounded import Bounded
-from headgate.driver.control import Control
-from headgate.driver.inbox import FolderInbox, Inbox, TopicInbox
-from headgate.driver.places import Place
-from headgate.driver.records import Kind, Record
-from headgate.driver.sender import Sender
-from headgate.driver.session import Session, open_session
-from headgate.parse.spark.secrets import mask_text
+from headgate.spark_driver.bounded_queue import Bounded
+from headgate.spark_driver.destinations import Place
+from headgate.spark_driver.records import Kind, Record
+from headgate.spark_driver.request_inbox import FolderInbox, Inbox, TopicInbox
+from headgate.spark_driver.sender import Sender
+from headgate.spark_driver.session import Session, open_session
+from headgate.spark_driver.stop_requests import Control
+from headgate.text.secrets import mask_text
 
 LOG = logging.getLogger("headgate.watch")
 TOPIC = "kafka:"
@@ -112,7 +112,7 @@ class Watch:
         inbox: Callable[[], Inbox] | None,
         token: str | None,
     ) -> None:
-        from headgate.driver.listener import Listener
+        from headgate.spark_driver.query_listener import Listener
 
         records = Bounded(most)
         self._session = session
@@ -231,14 +231,14 @@ def _place(
         servers = bootstrap or kafka.get("bootstrap.servers")
         if not topic or not servers:
             raise ValueError(f"{to} needs a topic's name and bootstrap_servers")
-        from headgate.driver.topic import Topic
+        from headgate.spark_driver.write_topic import Topic
 
         return lambda: Topic(topic, servers, kafka, trouble)
     if "://" in to and not to.startswith("file:"):
-        from headgate.driver.objects import Objects
+        from headgate.spark_driver.write_object_store import Objects
 
         return lambda: Objects(to, every=every, most_bytes=most_bytes)
-    from headgate.driver.folder import Folder
+    from headgate.spark_driver.write_folder import Folder
 
     # Absolute now: the program may change its working directory.
     folder = Path(to.removeprefix("file://").removeprefix("file:")).absolute()

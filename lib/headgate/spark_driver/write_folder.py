@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.driver.places import Telling, surplus
+from headgate.spark_driver.destinations import Telling, surplus
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.driver.places import Telling, surplus
+from headgate.spark_driver.destinations import Telling, surplus
 
 _HURRY = 256 << 10
 """Bytes after which a file is written before its time."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headgate.driver.places import Telling
+from headgate.spark_driver.destinations import Telling
 
 _ANEW = 3600.0
 """Seconds after which a run's head is sent anew: a topic forgets what is old."""

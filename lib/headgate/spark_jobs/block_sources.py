@@ -14,8 +14,8 @@ from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
-from headgate.jobs.reflection import case_kept, elements, field
 from headgate.model.sinks import FILE_FORMATS
+from headgate.spark_jobs.spark_reflection import case_kept, elements, field
 
 # Formats of files that Spark brings; the others of this shape (Delta, Iceberg) keep their own logs.
 FILES = FILE_FORMATS - {"file"} | {"binaryfile"}

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headgate.errors import CaptureError
-from headgate.jobs.reflection import case_kept, field
+from headgate.spark_jobs.spark_reflection import case_kept, field
 
 _BATCH_WRITES = {
     DataFrameWriter: (

@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
-from headgate.jobs import reflection
-from headgate.jobs.unread_sources import FILES
+from headgate.spark_jobs import spark_reflection as reflection
+from headgate.spark_jobs.block_sources import FILES
 
 # Nothing that reading these does can be seen by anybody else.
 HARMLESS = FILES | {"kafka", "rate", "rate-micro-batch", "rate-v2", "delta", "iceberg"}

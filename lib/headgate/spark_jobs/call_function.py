@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.jobs.recorded_query import refusal
-from headgate.jobs.unstarted import EndlessWaitError
+from headgate.spark_jobs.block_start import EndlessWaitError
+from headgate.spark_jobs.record_query import refusal
 
 # Names of the environment that were left out, set by whoever starts this process.
 WITHHELD = "HEADGATE_WITHHELD"

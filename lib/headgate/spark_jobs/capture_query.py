@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.jobs.own_process import check_importable, end, loader, redirect
-from headgate.parse.spark.secrets import mask, mask_text
+from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
+from headgate.text.secrets import mask, mask_text
 
 # Long enough for any plan: a cut one can't be compared.
 _UNCUT = "1000000"
@@ -70,10 +70,12 @@ def _options() -> argparse.Namespace:
 
 def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
     check_importable(options.entry_point)
-    from headgate.jobs import unread_sources, unstarted, used_functions
-    from headgate.jobs.called_function import called
-    from headgate.jobs.chosen_query import chosen
-    from headgate.jobs.recorded_query import Place, record
+    from headgate.spark_jobs import block_sources as unread_sources
+    from headgate.spark_jobs import block_start as unstarted
+    from headgate.spark_jobs import user_functions as used_functions
+    from headgate.spark_jobs.call_function import called
+    from headgate.spark_jobs.choose_query import chosen
+    from headgate.spark_jobs.record_query import Place, record
 
     spark = _session(options.jars, scratch)
     folders = unread_sources.EmptyFolders(scratch / "unread")

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headgate.errors import CaptureError
-from headgate.jobs.unstarted import Unstarted, UnstartedQuery
+from headgate.spark_jobs.block_start import Unstarted, UnstartedQuery
 
 _WANTED = "return a streaming DataFrame or a DataStreamWriter, or start the query"
 

@@ -15,8 +15,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.state_rows import stores
-from headgate.jobs.state_session import read_store, run
+from headgate.spark_jobs.state_rows import stores
+from headgate.spark_jobs.state_session import read_store, run
 
 _ROW = ("key", "partition_id")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from headgate.parse.spark.secrets import MASK, is_secret, mask_text
+from headgate.text.secrets import MASK, is_secret, mask_text
 
 _SHORTEST = 4
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.jobs.state_rows import stores
-from headgate.jobs.state_session import read_store, run
+from headgate.spark_jobs.state_rows import stores
+from headgate.spark_jobs.state_session import read_store, run
 
 _EVENT_TIME, _WINDOW = "spark.watermarkDelayMs", "spark.timeWindow"
 # Of a join: the number of rows of each key, and an index of the rows by time.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.reflection import companion, elements
+from headgate.spark_jobs.spark_reflection import companion, elements
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 # Set on the session of every stateful query, see `StreamExecution.runStream`.

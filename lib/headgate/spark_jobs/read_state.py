@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.capture_query import SETTINGS
-from headgate.jobs.own_process import end, redirect
-from headgate.jobs.state_rows import reader, stores
+from headgate.spark_jobs.capture_query import SETTINGS
+from headgate.spark_jobs.own_process import end, redirect
+from headgate.spark_jobs.state_rows import reader, stores
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _NOT_READABLE = "STDS_"

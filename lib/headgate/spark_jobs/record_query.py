@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.masking import in_strings, secrets_in, without
-from headgate.jobs.planned_state import mode_object, planned_state
-from headgate.jobs.reflection import case_kept, companion, elements, field, option
-from headgate.jobs.streaming_sources import streaming_sources
-from headgate.jobs.trigger import trigger_words
-from headgate.jobs.unread_sources import EmptyFolders
-from headgate.jobs.unstarted import Unstarted
-from headgate.jobs.used_functions import UsedFunctions
-from headgate.parse.spark.secrets import mask
+from headgate.spark_jobs.block_sources import EmptyFolders
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.masking import in_strings, secrets_in, without
+from headgate.spark_jobs.planned_state import mode_object, planned_state
+from headgate.spark_jobs.spark_reflection import case_kept, companion, elements, field, option
+from headgate.spark_jobs.streaming_sources import streaming_sources
+from headgate.spark_jobs.trigger import trigger_words
+from headgate.spark_jobs.user_functions import UsedFunctions
+from headgate.text.secrets import mask
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 _CHECKPOINT = "checkpointlocation"

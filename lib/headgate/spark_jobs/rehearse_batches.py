@@ -6,12 +6,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs import batch_log
-from headgate.jobs.engine_refusal import Refusal, java_error, refusal_of
-from headgate.jobs.one_trigger import StillRunningError, Triggered, first_trigger, is_continuous
-from headgate.jobs.replaced_sink import ReplacedSink, columns
-from headgate.jobs.state_rows import state_rows
-from headgate.jobs.unstarted import Unstarted
+from headgate.spark_jobs import batch_log
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.engine_error import Refusal, java_error, refusal_of
+from headgate.spark_jobs.replace_sink import ReplacedSink, columns
+from headgate.spark_jobs.run_one_trigger import (
+    StillRunningError,
+    Triggered,
+    first_trigger,
+    is_continuous,
+)
+from headgate.spark_jobs.state_rows import state_rows
 
 _MOST_STARTS = 12
 _NO_COMMIT = "the checkpoint has no committed batch, so there is nothing to start again from"

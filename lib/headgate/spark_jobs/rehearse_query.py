@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.jobs.own_process import check_importable, end, loader, redirect
-from headgate.parse.spark.secrets import mask, mask_text
+from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
+from headgate.text.secrets import mask, mask_text
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _WITHHELD = (
@@ -53,17 +53,15 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     deadline = time.monotonic() + float(wish["seconds"])
     entry_point = str(wish["entry_point"])
     check_importable(entry_point)
-    from headgate.jobs import (
-        batch_log,
-        rehearsed_batches,
-        unread_sources,
-        unstarted,
-        used_functions,
-    )
-    from headgate.jobs.bounded_sources import Bounds, bound_readers
-    from headgate.jobs.called_function import called
-    from headgate.jobs.chosen_query import chosen
-    from headgate.jobs.recorded_query import Place, record
+    from headgate.spark_jobs import batch_log
+    from headgate.spark_jobs import block_sources as unread_sources
+    from headgate.spark_jobs import block_start as unstarted
+    from headgate.spark_jobs import rehearse_batches as rehearsed_batches
+    from headgate.spark_jobs import user_functions as used_functions
+    from headgate.spark_jobs.bounded_sources import Bounds, bound_readers
+    from headgate.spark_jobs.call_function import called
+    from headgate.spark_jobs.choose_query import chosen
+    from headgate.spark_jobs.record_query import Place, record
 
     spark = _session(wish, scratch)
     folders = unread_sources.EmptyFolders(scratch / "unread")
@@ -105,7 +103,7 @@ def _set(spark: Any, settings: dict[str, str]) -> None:
 def _session(wish: dict[str, Any], scratch: Path) -> Any:
     from pyspark.sql import SparkSession
 
-    from headgate.jobs.capture_query import SETTINGS
+    from headgate.spark_jobs.capture_query import SETTINGS
 
     builder = SparkSession.builder.master("local[2]").appName("headgate-rehearsal")
     own = {

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.jobs.state_rows import stores
-from headgate.jobs.state_session import read_store, run
+from headgate.spark_jobs.state_rows import stores
+from headgate.spark_jobs.state_session import read_store, run
 
 
 def work(spark: Any, wish: dict[str, Any]) -> Any:

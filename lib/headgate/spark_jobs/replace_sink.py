@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.reflection import case_kept, companion, field
-from headgate.jobs.unstarted import Unstarted
 from headgate.model.sinks import sink_format
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.spark_reflection import case_kept, companion, field
 
 _KAFKA_WRITER = "org.apache.spark.sql.kafka010.KafkaWriter"
 _MOST_ROWS = 100_000

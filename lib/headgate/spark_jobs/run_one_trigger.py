@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.jobs.engine_refusal import java_error
+from headgate.spark_jobs.engine_error import java_error
 
 # Batches start at once and then at multiples of this: the next one is in 33,000 years.
 _FAR_MS = 10**15
@@ -56,7 +56,7 @@ def first_trigger(writer: Any, checkpoint: str, *, deadline: float) -> Triggered
 
 def is_continuous(writer: Any) -> bool:
     """Whether the query processes continuously, in epochs and not in batches."""
-    from headgate.jobs.reflection import field
+    from headgate.spark_jobs.spark_reflection import field
 
     return "Continuous" in str(field(writer._jwrite, "trigger").getClass().getSimpleName())
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.capture_query import SETTINGS
-from headgate.jobs.own_process import end, redirect
+from headgate.spark_jobs.capture_query import SETTINGS
+from headgate.spark_jobs.own_process import end, redirect
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _CONF = SETTINGS | {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.jobs.reflection import elements, mapping
+from headgate.spark_jobs.spark_reflection import elements, mapping
 
 
 def streaming_sources(analyzed: Any) -> list[dict[str, Any]]:

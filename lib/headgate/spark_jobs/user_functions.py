@@ -11,7 +11,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.udf import UserDefinedFunction
 from pyspark.sql.udtf import UserDefinedTableFunction
 
-from headgate.jobs.function_bodies import digest
+from headgate.spark_jobs.function_bodies import digest
 
 
 @dataclass

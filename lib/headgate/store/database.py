@@ -13,7 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from headgate.errors import StoreError, UnreachableError
-from headgate.store.private_files import private_file, private_folder
+from headgate.text.private_files import private_file, private_folder
 
 BUSY_SECONDS = 30.0
 _WRITE = "headgate_write"

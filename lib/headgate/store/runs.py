@@ -14,15 +14,7 @@ from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.journal import entries_in, write_entry
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
-from headgate.store.rows import (
-    ALL_RUNS,
-    Event,
-    NewRun,
-    RunFacts,
-    RunFilter,
-    RunRow,
-    RunState,
-)
+from headgate.store.rows import ALL_RUNS, Event, NewRun, RunFacts, RunFilter, RunRow, RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
 __all__ = ["NewRun", "RunRow", "RunState", "Runs", "insert_run", "new_id"]

@@ -101,7 +101,7 @@ class _Versions:
         found = self._file.rows(query, pipeline, Origin.OBSERVED.value)
         if not found:
             return None
-        from headgate.parse import version_file
+        from headgate.parse.evidence import version_file
 
         return version_file.load(
             bytes(found[0]["document"]), source=f"{pipeline}@{found[0]['number']}"

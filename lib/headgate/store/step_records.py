@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.plan.execute import Record, StepState
+from headgate.reprocess.execution.execute import Record, StepState
 from headgate.store.rows import Entry, Event
 
 _STATES = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from headgate.store.activity import Activities
 from headgate.store.audit import Audit
+from headgate.store.checkpoint_locations import Places
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
+from headgate.store.manual_steps import Questions
 from headgate.store.migrate import migrate
-from headgate.store.places import Places
-from headgate.store.progress import Progresses
-from headgate.store.questions import Questions
 from headgate.store.requests import Requests
 from headgate.store.runs import Runs
+from headgate.store.step_progress import Progresses
 from headgate.store.versions import Versions
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Version
-from headgate.parse import version_file
+from headgate.parse.evidence import version_file
 from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.rows import Origin, VersionRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from headgate.plan import words
+from headgate.text import words
 
 NONE = "unknown"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headgate.model.near_names import near_names
+from headgate.text.near_names import near_names
 
 # Of many only the first are named in a sentence.
 _SHOWN = 5

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headgate.errors import NotFoundError, RegistryError
-from headgate.gateway.addresses import is_remote
-from headgate.model.registry import Registry
-from headgate.parse import registry as registry_file
+from headgate.gateway.files.addresses import is_remote
+from headgate.model.registered_pipelines import Registry
+from headgate.parse.config import headgate_toml as registry_file
 
 CONFIG = "HEADGATE_CONFIG"
 FILE = "headgate.toml"
@@ -97,7 +97,7 @@ def with_places(context: Context) -> Context:
     if file != url and not Path(file).exists():
         return context
     # Imported here: whoever has no remote checkpoint does not wait for it.
-    from headgate.store.glance import open_soonest
+    from headgate.store.sqlite_reader import open_soonest
 
     with closing(open_soonest(url)) as store:
         return replace(context, registry=registry.led(store.places.all()))

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.errors import HeadgateError, RefusedError, UnreachableError
-from headgate.plan.words import size
 from headgate.store import Store, open_store
 from headgate.store.rows import RunFilter, RunState
-from headgate.store.slots import Slot
-from headgate.usecases.clean_runs import clean_between_runs
+from headgate.store.worker_slots import Slot
+from headgate.text.words import size
+from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
-from headgate.usecases.look_at_pipelines import look_at_pipelines
-from headgate.usecases.refresh_versions import refresh_versions
+from headgate.usecases.evidence.refresh_versions import refresh_versions
+from headgate.usecases.runs.clean_runs import clean_between_runs
 from headgate.worker.runner import Runner
 
 LOG = logging.getLogger("headgate.worker")
@@ -122,7 +122,7 @@ class Worker:
     def serve(self) -> int:
         """Work until asked to end, or idle for as long as was said."""
         # Imported here, with the slot's lock held: DBOS takes a second.
-        from headgate.worker import engine
+        from headgate.worker import dbos_engine as engine
 
         self._engine = engine
         with self._store.database.guarded():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.plan.execute import Record
-from headgate.plan.plan import Plan
+from headgate.reprocess.execution.execute import Record
+from headgate.reprocess.plan import Plan
 from headgate.store import Store
 from headgate.store.journal import Event
-from headgate.usecases.run_records import step_records
+from headgate.store.step_records import step_records
 
 
 class RunJournal:

@@ -12,22 +12,22 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
-from headgate.gateway.world import LiveEffects
-from headgate.parse.spark.secrets import mask_text
-from headgate.plan.execute import Executor, Record
-from headgate.plan.fences import fence_left, may_lift
-from headgate.plan.plan import Plan, load_plan
-from headgate.plan.step import Step
-from headgate.plan.steps import StopPipeline
-from headgate.plan.steps.rebind import rebind
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.reprocess.execution.execute import Executor, Record
+from headgate.reprocess.execution.suspended_restarts import fence_left, may_lift
+from headgate.reprocess.plan import Plan, load_plan
+from headgate.reprocess.steps import StopPipeline
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store import Store
 from headgate.store.journal import Event
 from headgate.store.runs import RunRow, RunState
-from headgate.usecases.ask_verdict import with_judge
+from headgate.store.step_records import step_records
+from headgate.text.secrets import mask_text
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.reset_registry import registry_of
-from headgate.usecases.run_plans import approved_now
-from headgate.usecases.run_records import step_records
+from headgate.usecases.reprocess.rebuild_plan import approved_now
+from headgate.usecases.reprocess.reset_registry import registry_of
 from headgate.worker.progress_writer import ProgressWriter
 from headgate.worker.run_journal import RunJournal
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Report
 from headgate.model.version import Version
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Report
+from headgate.usecases.evidence.read_version import read_version
 
 from .mutant import HARMLESS, Base, Files, Mutant
 

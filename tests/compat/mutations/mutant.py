@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.compat.report import Outcome
+from headgate.rules.core.report import Outcome
 
 R, W, U = Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN
 OK, NO = Outcome.RESUMES, Outcome.NO_EFFECT

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Report
 from headgate.model.cluster import Cluster
-from headgate.model.streams import InternalKind, InternalTopic
+from headgate.model.kafka_streams import InternalKind, InternalTopic
 from headgate.model.version import Version
-from headgate.usecases.read_version import read_version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Report
+from headgate.usecases.evidence.read_version import read_version
 
 UPGRADES = Path(__file__).parent / "upgrades"
 ID = "shop"

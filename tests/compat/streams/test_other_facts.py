@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from compat.streams.applications import ID, UPGRADES, application, left_behind
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, UpgradeWay
-from headgate.compat.streams.rules import RULES
-from headgate.model.streams import InternalKind, InternalTopic
+from headgate.model.kafka_streams import InternalKind, InternalTopic
 from headgate.model.version import Engine, Version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, UpgradeWay
+from headgate.rules.kafka_streams.codes import RULES
 
 R, W, U, X = Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.REFUSES
 STATE_EXCEPTION = "org.apache.kafka.streams.errors.ProcessorStateException"

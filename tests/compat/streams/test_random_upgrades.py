@@ -12,8 +12,8 @@ from itertools import count
 import pytest
 
 from compat.streams.applications import application
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
 
 _UP = {"filter": "FILTER", "map values": "MAPVALUES", "peek": "PEEK"}
 _DOWN = {"map": "MAP", "map values": "MAPVALUES", "filter": "FILTER"}

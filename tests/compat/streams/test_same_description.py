@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from compat.streams.applications import ID, UPGRADES, application, left_behind, upgrade
-from headgate.compat.compare import compare
-from headgate.compat.report import Outcome, UpgradeWay
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Member, Partition, Topic
-from headgate.model.streams import GroupSubtopology, GroupTopic
+from headgate.model.kafka_streams import GroupSubtopology, GroupTopic
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, UpgradeWay
 
 R, N, W, U, X = (
     Outcome.RESUMES,

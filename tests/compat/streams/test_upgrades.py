@@ -6,7 +6,7 @@ What is expected was reasoned from how the engine finds state: by exact names, a
 import pytest
 
 from compat.streams.applications import UPGRADES, upgrade
-from headgate.compat.report import Outcome, UpgradeWay
+from headgate.rules.core.report import Outcome, UpgradeWay
 
 R, W, U, X = Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.REFUSES
 ROLLING, OFFLINE, RESET, OPEN = (

@@ -11,14 +11,14 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 
 from headgate.cli.main import headgate
 from headgate.errors import NotFoundError
-from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.model.output import Parsed
+from headgate.gateway.schema_registry.client import SchemaRegistry
+from headgate.model.output_columns import Parsed
+from headgate.model.topic_schema import Direction, Effect, Mode, SchemaFormat, SchemaText
 from headgate.model.version import Engine, Source, Version
-from headgate.parse.version_file import dump
-from headgate.schemas.compare import check
-from headgate.schemas.model import Direction, Effect, Mode, SchemaFormat, SchemaText
-from headgate.schemas.read import read_schema
-from headgate.usecases.diagnose import State, diagnose
+from headgate.parse.evidence.version_file import dump
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.compare import check
+from headgate.usecases.setup.diagnose import State, diagnose
 from schemas import made
 
 PAIRS = 40

@@ -8,10 +8,10 @@ import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 
 from headgate.errors import StalePlanError
-from headgate.gateway.world import LiveEffects
-from headgate.model.registry import Registry
-from headgate.plan.steps import DeleteSubjects, RestoreSubjects, load_step
-from headgate.plan.steps.subjects import ids_of
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.steps import DeleteSubjects, RestoreSubjects, load_step
+from headgate.reprocess.steps.topics.delete_subjects import ids_of
 
 ITEM = '{"type": "record", "name": "Item", "fields": [{"name": "price", "type": "int"}]}'
 ONE = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "int"}]}'

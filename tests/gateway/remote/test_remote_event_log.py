@@ -6,10 +6,10 @@ import pytest
 
 from event_logs import FINISHED, PLAIN
 from headgate.errors import UnreachableError
-from headgate.model.registry import Registry
+from headgate.model.registered_pipelines import Registry
 from headgate.usecases.context import Context
-from headgate.usecases.list_queries import list_queries
-from headgate.usecases.read_history import read_history
+from headgate.usecases.evidence.list_queries import list_queries
+from headgate.usecases.evidence.read_history import read_history
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, HeadgateError, UnreachableError
-from headgate.gateway.checkpoint_files import read_checkpoint_files
-from headgate.gateway.evidence_files import find, opened
-from headgate.model.registry import Registry
-from headgate.parse.spark.checkpoint import read_checkpoint
+from headgate.gateway.checkpoint.files import read_checkpoint_files
+from headgate.gateway.files.evidence_files import find, opened
+from headgate.model.registered_pipelines import Registry
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 from headgate.usecases.context import Context
-from headgate.usecases.read_batches import read_batches
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_batches import read_batches
+from headgate.usecases.evidence.read_version import read_version
 
 CHECKPOINT = Path(__file__).parents[2] / "golden/checkpoints/rocksdb/checkpoint"
 SOON = 12
@@ -164,7 +164,7 @@ def test_a_host_that_nobody_knows(hdfs):
 
 
 def test_no_setting_is_kept_in_a_version(s3):
-    from headgate.parse.version_file import dump
+    from headgate.parse.evidence.version_file import dump
 
     version = replace(read(s3.address, s3.settings), captured_at=None)
     assert b"secret" not in dump(version).replace(b"secret_key", b"")

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.checkpoint_copy import copy_checkpoint
-from headgate.gateway.checkpoints import tree_hash
-from headgate.gateway.evidence_files import find
-from headgate.gateway.remote_changes import open_changes
-from headgate.gateway.rewound_copy import copy_to_batch
-from headgate.gateway.world import LiveEffects
-from headgate.model.registry import Pipeline, Registry
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.checkpoint.copy import copy_checkpoint
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.files.remote_write import open_changes
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 
 CHECKPOINT = Path(__file__).parents[3] / "tests/golden/checkpoints/rocksdb/checkpoint"

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from headgate.model.registry import Registry
+from headgate.model.registered_pipelines import Registry
 from headgate.model.rehearsal import EngineOutcome
 from headgate.usecases.context import Context
-from headgate.usecases.rehearse import Options, rehearse
+from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "scripts"))

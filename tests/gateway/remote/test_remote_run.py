@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from headgate.gateway.place_copy import flaw, listing_hash
-from headgate.gateway.remote_changes import open_changes
+from headgate.gateway.checkpoint.remote_copy import flaw, listing_hash
+from headgate.gateway.files.remote_write import open_changes
 from integration.conftest import Team, end_workers
 
 OLD = "s3a://bucket/runs/ck"

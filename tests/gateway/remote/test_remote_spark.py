@@ -8,12 +8,12 @@ import time
 import pytest
 
 from crashing import Lab
-from headgate.gateway.place_copy import listing_hash
-from headgate.gateway.world import LiveEffects
-from headgate.model.registry import Commands, Pipeline, Registry
+from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.checkpoint.remote_copy import listing_hash
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.plan.build import build_plan
-from headgate.plan.execute import Executor
+from headgate.reprocess.execution.execute import Executor
+from headgate.reprocess.scenarios.build import build_plan
 from headgate.store import open_store
 from headgate.worker.run_journal import RunJournal
 

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from headgate.local.jars import spark_jars
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-
-from headgate.local.jars import spark_jars
 
 HERE = Path(__file__).parent
 SCRATCH = Path("/tmp/headgate-checkpoints")

@@ -5,9 +5,14 @@ import struct
 
 import pytest
 
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.checkpoint import batches, is_checkpoint, read_checkpoint, read_offsets
-from headgate.parse.spark.state_schema import read_families
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.checkpoint.checkpoint import (
+    batches,
+    is_checkpoint,
+    read_checkpoint,
+    read_offsets,
+)
+from headgate.parse.spark.checkpoint.state_schema import read_families
 
 CONF = {"spark.sql.shuffle.partitions": "3", "spark.sql.streaming.stateStore.providerClass": "a.B"}
 HEAD = json.dumps({"batchWatermarkMs": 5, "batchTimestampMs": 9, "conf": CONF})

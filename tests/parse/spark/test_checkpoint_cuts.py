@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.gateway.checkpoint_files import read_checkpoint_files, read_log_files
-from headgate.gateway.evidence_files import find
-from headgate.parse.spark.batches import read_batch_logs
-from headgate.parse.spark.checkpoint import read_checkpoint
+from headgate.gateway.checkpoint.files import read_checkpoint_files, read_log_files
+from headgate.gateway.files.evidence_files import find
+from headgate.parse.spark.checkpoint.batches import read_batch_logs
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 """`WITH` that is cut, and definitions that name each other twice."""
 
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
 
 HEAD = "== Analyzed Logical Plan ==\n"
 

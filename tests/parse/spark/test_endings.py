@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.spark.sections import split_sections
-from headgate.parse.spark.tree import read_section
+from headgate.parse.spark.explain.sections import split_sections
+from headgate.parse.spark.explain.tree import read_section
 
 SCAN = (
     "FileScan json [k#1] Batched: false, DataFilters: [], Format: JSON, "

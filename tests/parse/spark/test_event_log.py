@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headgate.parse.spark.event_log import EventLog, read_event_log
-from headgate.parse.spark.event_log_events import KINDS
-from headgate.parse.spark.event_log_lines import holds_events, kind_of, split_lines
-from headgate.parse.spark.event_log_runs import condition, moment
-from headgate.parse.spark.event_log_version import logged_version, newest_known, queries
+from headgate.parse.spark.event_log.events import KINDS
+from headgate.parse.spark.event_log.lines import holds_events, kind_of, split_lines
+from headgate.parse.spark.event_log.read import EventLog, read_event_log
+from headgate.parse.spark.event_log.runs import condition, moment
+from headgate.parse.spark.event_log.version import logged_version, newest_known, queries
 
 SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 QUERY = "org.apache.spark.sql.streaming.StreamingQueryListener$Query"

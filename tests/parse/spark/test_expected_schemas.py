@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.spark.state import bare
-from headgate.usecases.read_version import read_version
+from headgate.parse.spark.query.stateful_operators import bare
+from headgate.usecases.evidence.read_version import read_version
 from spark_golden import FOLDERS
 
 pytestmark = pytest.mark.slow

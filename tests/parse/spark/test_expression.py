@@ -2,10 +2,10 @@
 
 import pytest
 
-from headgate.parse.spark.expression import parse, references
-from headgate.parse.spark.facts import conjuncts
-from headgate.parse.spark.stateful import window_of
-from headgate.parse.spark.term import LONGEST, term
+from headgate.parse.spark.expression.parse import parse, references
+from headgate.parse.spark.expression.term import LONGEST, term
+from headgate.parse.spark.operators.facts import conjuncts
+from headgate.parse.spark.state.operators import window_of
 
 CASES = [
     ("k#1", "k"),

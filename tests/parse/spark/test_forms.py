@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from headgate.parse.spark.forms import read_plans, shapes
-from headgate.parse.spark.merge import merge
-from headgate.parse.spark.version import Pieces, build_version
+from headgate.parse.spark.operators.plan_forms import read_plans, shapes
+from headgate.parse.spark.query.merge_forms import merge
+from headgate.parse.spark.query.version import Pieces, build_version
 from spark_golden import FOLDERS, NAMES, ROOT, all_shapes, node_ids, plans
 
 pytestmark = pytest.mark.slow

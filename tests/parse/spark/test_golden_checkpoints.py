@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.checkpoint_files import read_checkpoint_files
-from headgate.gateway.evidence_files import find
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.usecases.read_batches import read_batches
-from headgate.usecases.read_version import read_version
+from headgate.gateway.checkpoint.files import read_checkpoint_files
+from headgate.gateway.files.evidence_files import find
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.usecases.evidence.read_batches import read_batches
+from headgate.usecases.evidence.read_version import read_version
 
 GOLDEN = Path(__file__).parents[2] / "golden/checkpoints"
 NAMES = sorted(p.parent.name for p in GOLDEN.glob("*/spark.json"))

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headgate.errors import HeadgateError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.parse.spark.state_schema import read_families
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.parse.spark.checkpoint.state_schema import read_families
 from spark_golden import FOLDERS
 
 pytestmark = pytest.mark.slow

@@ -4,8 +4,8 @@ import pytest
 from test_printed import ROOT as FORMS
 
 from headgate.model.version import Engine, Version
-from headgate.parse.spark.limits import limits_of
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.limits import limits_of
+from headgate.usecases.evidence.read_version import read_version
 from spark_golden import ROOT
 
 FOLDER = ROOT / "agg_add_column" / "before"

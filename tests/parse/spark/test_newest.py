@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from headgate.model.version import Progress
-from headgate.parse.spark.newest import with_report
-from headgate.parse.spark.session import read_reports
-from headgate.usecases.read_version import read_version
+from headgate.parse.spark.query.newest_offsets import with_report
+from headgate.parse.spark.session.capture_json import read_reports
+from headgate.usecases.evidence.read_version import read_version
 
 CHECKPOINT = Path(__file__).parents[2] / "golden/checkpoints/kafka_source/checkpoint"
 QUERY = json.loads((CHECKPOINT / "metadata").read_text())["id"]

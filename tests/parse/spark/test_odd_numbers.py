@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headgate.parse.spark.json_plan import read_json_plan
+from headgate.parse.spark.plan_json.read import read_json_plan
 
 PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
 
 COUNT = """== Physical Plan ==
 {sink}{star}HashAggregate(keys=[k#5], functions=[count(1)])

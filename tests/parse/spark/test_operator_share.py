@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headgate.model.topology import NodeKind
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.slow
 

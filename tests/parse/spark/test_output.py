@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from headgate.model.schema import Field
-from headgate.parse.spark.forms import read_plans
-from headgate.parse.spark.json_expression import expression
-from headgate.parse.spark.version import Pieces, build_version
+from headgate.model.state_schema import Field
+from headgate.parse.spark.operators.plan_forms import read_plans
+from headgate.parse.spark.plan_json.expression import expression
+from headgate.parse.spark.query.version import Pieces, build_version
 
 ORDER = (
     '{"type":"record","name":"O","fields":[{"name":"id","type":"long"},'

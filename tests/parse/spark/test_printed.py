@@ -6,8 +6,8 @@ import pytest
 
 from disturbed import DISTURBED
 from headgate.errors import EvidenceError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
 
 ROOT = Path(__file__).parents[2] / "golden" / "forms" / "4.2.0"
 # Written by hand, after the queries in `record.py`: kinds of operators from source to sink.

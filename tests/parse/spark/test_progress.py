@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from headgate.parse.spark.progress import read_progress
-from headgate.parse.spark.secrets import MASK
+from headgate.parse.spark.session.query_progress import read_progress
+from headgate.text.secrets import MASK
 
 
 def _report(**changes: Any) -> dict[str, Any]:

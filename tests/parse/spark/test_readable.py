@@ -1,7 +1,7 @@
 import pytest
 
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.readable import readable
+from headgate.parse.spark.expression.labels import readable
+from headgate.parse.spark.expression.parse import parse
 
 ORDER = "from_json(StructField(city,StringType,true), cast(s0.value as string), Some(UTC), false)"
 MORE = ORDER.replace("from_json(", "from_json(StructField(tier,StringType,true), ")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.spark.required_state import needed, version_of
-from headgate.parse.spark.source_log import cut_entries
+from headgate.parse.spark.checkpoint.source_log import cut_entries
+from headgate.parse.spark.checkpoint.state_versions import needed, version_of
 
 WHOLE = [
     # names, version, snapshot, changes

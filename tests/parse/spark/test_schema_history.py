@@ -1,8 +1,8 @@
 """Which schema files of a transformWithState count, as Spark 4.2.0 lists them."""
 
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.schema_history import history, listed_files
-from headgate.parse.spark.state_schema import Family
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.checkpoint.schema_history import history, listed_files
+from headgate.parse.spark.checkpoint.state_schema import Family
 
 FIRST, SECOND = "_stateSchema/default/0_a", "_stateSchema/default/1_b"
 KEY = Schema((Field("k", "string", True),))

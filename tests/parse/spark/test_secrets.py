@@ -2,10 +2,10 @@
 
 import pytest
 
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.spark.progress import read_progress
-from headgate.parse.spark.secrets import MASK, mask, mask_text
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.spark.session.query_progress import read_progress
+from headgate.text.secrets import MASK, mask, mask_text
 
 
 @pytest.mark.parametrize(

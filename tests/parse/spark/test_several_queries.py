@@ -6,8 +6,8 @@ import pytest
 from test_printed import ROOT
 
 from headgate.errors import EvidenceError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
 
 pytestmark = pytest.mark.slow
 

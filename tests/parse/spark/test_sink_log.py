@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.parse.spark.sink_log import newest_files, read_sink_log
-from headgate.usecases.read_version import read_version
+from headgate.parse.spark.checkpoint.spark_metadata import newest_files, read_sink_log
+from headgate.usecases.evidence.read_version import read_version
 
 GOLDEN = Path(__file__).parents[2] / "golden/checkpoints/files_to_files"
 

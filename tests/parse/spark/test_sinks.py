@@ -8,8 +8,8 @@ import pytest
 
 from headgate.model.sinks import SINK_FORMATS, BatchIds, described_sink, known_sink, sink_format
 from headgate.model.version import Engine, Sink, Version
-from headgate.parse.version_file import dump, load
-from headgate.usecases.read_version import read_version
+from headgate.parse.evidence.version_file import dump, load
+from headgate.usecases.evidence.read_version import read_version
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 # What Spark and Delta themselves printed, by the format that the query's writer was given.

@@ -1,8 +1,8 @@
 from headgate.model.topology import NodeKind
 from headgate.model.version import OperatorKind, Sink, Source, StatefulOperator, StateStore
-from headgate.parse.spark.sketch import WARNING, sketch
-from headgate.parse.spark.stateful import JOIN_STORES
-from headgate.parse.spark.topology import store_nodes
+from headgate.parse.spark.query.topology import store_nodes
+from headgate.parse.spark.query.topology_without_plan import WARNING, sketch
+from headgate.parse.spark.state.operators import JOIN_STORES
 
 
 def operator(number, kind=OperatorKind.AGGREGATE):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.parse.spark.forms import read_plans
-from headgate.parse.spark.version import Pieces, build_version
+from headgate.parse.spark.operators.plan_forms import read_plans
+from headgate.parse.spark.query.version import Pieces, build_version
 from spark_golden import FOLDERS
 
 TEXT = (

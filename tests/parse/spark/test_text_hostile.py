@@ -10,10 +10,10 @@ from test_printed import SOME
 
 from disturbed import DISTURBED
 from headgate.errors import HeadgateError
-from headgate.parse import version_file
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.spark.lines import scan
+from headgate.parse.evidence import version_file
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.spark.explain.lines import scan
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 from spark_golden import ROOT
 
 SAID = "which of the 2 scans of this plan are streams"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from headgate.model.topology import NodeKind
-from headgate.parse.streams.version import unread
-from headgate.usecases.read_version import read_version
+from headgate.parse.kafka_streams.version import unread
+from headgate.usecases.evidence.read_version import read_version
 
 CASES = sorted((Path(__file__).parents[2] / "cases" / "kafka_streams").iterdir())
 SIDES = [case / side for case in CASES for side in ("before", "after")]

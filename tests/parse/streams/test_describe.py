@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.streams.describe import read_description
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.kafka_streams.describe import read_description
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 PLAIN = (FOLDER / "aggregate_grouped_as.txt").read_text()

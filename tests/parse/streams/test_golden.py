@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headgate.model.topology import NodeKind
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.streams.version import unread
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.kafka_streams.version import unread
 from streams_expected import EXPECTED, UNREAD
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"

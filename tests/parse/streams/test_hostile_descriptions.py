@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.errors import EvidenceError
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
 
 pytestmark = pytest.mark.slow
 

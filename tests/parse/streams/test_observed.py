@@ -8,12 +8,12 @@ import pytest
 
 from headgate.errors import EvidenceError
 from headgate.model.cluster import Cluster, Group, GroupOffset, GroupType, Partition, Topic
-from headgate.model.streams import GroupSubtopology, GroupTopic
+from headgate.model.kafka_streams import GroupSubtopology, GroupTopic
 from headgate.model.topology import NodeKind
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import recognise
-from headgate.parse.streams.observed import observed
-from headgate.parse.version_file import dump, fingerprint, load
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import recognise
+from headgate.parse.evidence.version_file import dump, fingerprint, load
+from headgate.parse.kafka_streams.from_cluster import observed
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 COUNTS, REPARTITION = "app-counts-changelog", "app-by-value-repartition"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headgate.model.topology import NodeKind
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams"
 COUNTED = "KSTREAM-AGGREGATE-STATE-STORE-0000000002"

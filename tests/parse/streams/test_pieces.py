@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
-from headgate.model.streams import InternalKind
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind, recognise
-from headgate.parse.version_file import dump, fingerprint, load
+from headgate.model.kafka_streams import InternalKind
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import PieceKind, recognise
+from headgate.parse.evidence.version_file import dump, fingerprint, load
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = (ROOT / "golden/streams/4.3.1/aggregate_named.txt").read_bytes()

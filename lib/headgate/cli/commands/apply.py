@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from headgate.cli.follow import follow, refused_json
-from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.shared.follow import follow, refused_json
+from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.errors import NotFoundError, RefusedError
-from headgate.gateway.system_user import system_user
-from headgate.plan.plan import load_plan
-from headgate.usecases.apply_plan import apply_plan
+from headgate.gateway.process.system_user import system_user
+from headgate.reprocess.plan import load_plan
+from headgate.usecases.runs.apply_plan import apply_plan
 
 
 @click.command("apply")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow
-from headgate.cli.options import current_context, format_option
-from headgate.gateway.system_user import system_user
-from headgate.usecases.decide_request import approve_request
+from headgate.cli.shared.follow import follow
+from headgate.cli.shared.options import current_context, format_option
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.requests.decide_request import approve_request
 
 
 @click.command("approve")

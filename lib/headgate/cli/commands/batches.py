@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.terminal import say
-from headgate.usecases.list_batches import BatchRow, list_batches
-from headgate.views.numbers import exact, short_time
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.text.numbers import exact, short_time
+from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 
 
 @click.command("batches")

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from headgate.cli.follow import until_ended
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.terminal import say
+from headgate.cli.shared.follow import until_ended
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
 from headgate.errors import NotFoundError
-from headgate.gateway.system_user import system_user
-from headgate.usecases.cancel_run import cancel_run
+from headgate.gateway.process.system_user import system_user
 from headgate.usecases.context import Context
-from headgate.usecases.decide_request import withdraw_request
-from headgate.usecases.list_runs import read_run
+from headgate.usecases.requests.decide_request import withdraw_request
+from headgate.usecases.runs.cancel_run import cancel_run
+from headgate.usecases.runs.list_runs import read_run
 
 
 @click.command("cancel")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.options import (
+from headgate.cli.shared.options import (
     current_context,
     emit_json,
     format_option,
     progress_console,
     say_warnings,
 )
-from headgate.cli.terminal import say
+from headgate.cli.shared.terminal import say
 
 if TYPE_CHECKING:
     from headgate.model.version import Version
@@ -42,7 +42,7 @@ def command(
     `module:function` is called as function(spark) in a process of its own; nothing starts and no
     source is reached.
     """
-    from headgate.usecases import capture, capture_history
+    from headgate.usecases.evidence import capture, capture_history
 
     context = current_context()
     version = capture.capture(evidence, context=context, query=query)
@@ -67,14 +67,14 @@ def command(
 
 
 def _print(version: Version) -> None:
-    from headgate.parse.version_file import dump
+    from headgate.parse.evidence.version_file import dump
 
     sys.stdout.buffer.write(dump(version))
 
 
 def _write(version: Version, file: Path) -> None:
     """Write the version file as a whole or not at all."""
-    from headgate.parse.version_file import dump
+    from headgate.parse.evidence.version_file import dump
 
     part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
@@ -88,7 +88,7 @@ def _write(version: Version, file: Path) -> None:
 def _told(
     version: Version, file: str | None, pipeline: str | None, stored: tuple[int, bool] | None
 ) -> dict[str, object]:
-    from headgate.parse.version_file import fingerprint
+    from headgate.parse.evidence.version_file import fingerprint
 
     return {
         "name": version.name,

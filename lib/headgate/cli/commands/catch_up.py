@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from headgate.cli.options import progress_console
+from headgate.cli.shared.options import progress_console
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail
-from headgate.usecases.read_catch_up import Look, look_at, pace
-from headgate.views.catch_up_words import amount_words, left_words
+from headgate.usecases.runs.list_runs import RunDetail
+from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.views.words.catch_up_words import amount_words, left_words
 
 _EVERY_SECONDS = 2.0
 _KEPT = 15

@@ -6,8 +6,8 @@ import re
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.readiness.report import ReadinessReport, Severity
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.rules.readiness.facts.report import ReadinessReport, Severity
 
 _SEVERITIES = tuple(s.word for s in sorted(Severity, reverse=True))
 _CODE = re.compile(r"RDY\d{3}")
@@ -29,7 +29,7 @@ def _fail_on(_: click.Context, __: click.Parameter, value: str | None) -> frozen
 def _is_rule(word: str) -> bool:
     if not _CODE.fullmatch(word):
         return False
-    from headgate.readiness.rules import RULES
+    from headgate.rules.readiness.codes import RULES
 
     return any(rule.code == word for rule in RULES)
 
@@ -58,7 +58,7 @@ def command(
     output: str,
 ) -> int:
     """Say what will make a pipeline's next upgrade, reset or fail-over hurt."""
-    from headgate.usecases.check_readiness import check_readiness
+    from headgate.usecases.check.check_readiness import check_readiness
 
     report = check_readiness(evidence, context=current_context(), query=query, ask_kafka=ask_kafka)
     _show(report, output, fail_on)
@@ -69,24 +69,24 @@ def _show(report: ReadinessReport, output: str, fail_on: frozenset[str]) -> None
     """Write the report to stdout in the format that was asked for."""
     match output:
         case "json":
-            from headgate.views.readiness_json import readiness_json
+            from headgate.views.reports.readiness_json import readiness_json
 
             emit_json(readiness_json(report))
         case "sarif":
-            from headgate.views.readiness_sarif import readiness_sarif
+            from headgate.views.reports.readiness_sarif import readiness_sarif
 
             emit_json_as_is(readiness_sarif(report))
         case "junit":
-            from headgate.views.readiness_junit import readiness_junit
+            from headgate.views.reports.readiness_junit import readiness_junit
 
             click.echo(readiness_junit(report, fail_on), nl=False)
         case "markdown":
-            from headgate.views.readiness_markdown import readiness_markdown
+            from headgate.views.reports.readiness_markdown import readiness_markdown
 
             click.echo(readiness_markdown(report), nl=False)
         case _:
-            from headgate.cli.terminal import terminal_console
-            from headgate.views.readiness_text import readiness_text
+            from headgate.cli.shared.terminal import terminal_console
+            from headgate.views.reports.readiness_terminal import readiness_text
 
             terminal_console(soft_wrap=True).print(readiness_text(report))
 
@@ -95,6 +95,6 @@ def emit_json_as_is(data: object) -> None:
     """Print JSON of another schema than ours."""
     import json
 
-    from headgate.views.plain_text import harmless_json
+    from headgate.text.tables import harmless_json
 
     click.echo(harmless_json(json.dumps(data, indent=2, ensure_ascii=False)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.terminal import say
-from headgate.gateway.system_user import account, system_user
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import account, system_user
 from headgate.model.person import unverified
-from headgate.usecases.confirm_run import confirm_run
+from headgate.usecases.runs.confirm_run import confirm_run
 
 
 @click.command("confirm")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.requests import row_json
-from headgate.cli.terminal import say
-from headgate.gateway.system_user import system_user
-from headgate.usecases.decide_request import decline_request
-from headgate.usecases.list_requests import read_request
+from headgate.cli.commands.requests import row_json
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.requests.decide_request import decline_request
+from headgate.usecases.requests.list_requests import read_request
 
 
 @click.command("decline")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.compat.report import Outcome, Report
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.rules.core.report import Outcome, Report
 
 _WORDS = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
 _ALL = (*_WORDS, "mixed", Outcome.NO_EFFECT.word)
@@ -66,7 +66,7 @@ def command(
     output: str,
 ) -> int:
     """Say what a restart of a new version would do."""
-    from headgate.usecases.compare_versions import compare_versions
+    from headgate.usecases.compare.compare_versions import compare_versions
 
     context = current_context()
     report = compare_versions(
@@ -80,7 +80,7 @@ def command(
         pipeline=pipeline,
     )
     if output == "junit":
-        from headgate.views.report_junit import report_junit
+        from headgate.views.reports.comparison_junit import report_junit
 
         click.echo(report_junit(report, fail_on), nl=False)
     else:
@@ -92,26 +92,26 @@ def _show(report: Report, output: str, after: Sequence[str], rules_url: str | No
     """Write the report to stdout in the format that was asked for."""
     match output:
         case "json":
-            from headgate.views.report_json import report_json
+            from headgate.views.reports.comparison_json import report_json
 
             emit_json(report_json(report))
         case "sarif":
             click.echo(_sarif(report, after, rules_url))
         case "markdown":
-            from headgate.views.report_markdown import report_markdown
+            from headgate.views.reports.comparison_markdown import report_markdown
 
             click.echo(report_markdown(report, rules_url), nl=False)
         case _:
-            from headgate.cli.terminal import terminal_console
-            from headgate.views.report_text import report_text
+            from headgate.cli.shared.terminal import terminal_console
+            from headgate.views.reports.comparison_terminal import report_text
 
             terminal_console(soft_wrap=True).print(report_text(report))
 
 
 def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
-    from headgate.usecases.all_rules import all_rules
-    from headgate.usecases.source_place import source_place
-    from headgate.views.report_sarif import SourcePlace, report_sarif
+    from headgate.rules.catalogue import all_rules
+    from headgate.usecases.compare.source_location import source_place
+    from headgate.views.reports.comparison_sarif import SourcePlace, report_sarif
 
     found = source_place(after)
     data = report_sarif(
@@ -126,6 +126,6 @@ def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
 def _json(data: object) -> str:
     import json
 
-    from headgate.views.plain_text import harmless_json
+    from headgate.text.tables import harmless_json
 
     return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))

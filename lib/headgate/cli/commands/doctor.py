@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from headgate.cli.group import Settings
-from headgate.cli.options import emit_json, format_option
-from headgate.cli.terminal import say
-from headgate.usecases.diagnose import Check, State, diagnose
+from headgate.cli.shared.group import Settings
+from headgate.cli.shared.options import emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.usecases.setup.diagnose import Check, State, diagnose
 
 MARKS = {State.OK: "ok  ", State.NOTE: "note", State.FAILED: "FAIL"}
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.scenarios import Scenarios
-from headgate.cli.terminal import say
-from headgate.usecases.plan_costs import with_costs
-from headgate.usecases.plan_scenario import plan_scenario
-from headgate.views.impact_words import impact_lines
-from headgate.views.output_words import output_lines
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.scenario_options import Scenarios
+from headgate.cli.shared.terminal import say
+from headgate.usecases.reprocess.estimate_cost import with_costs
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.views.reports.plan_outputs import output_lines
+from headgate.views.words.impact import impact_lines
 
 
 def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: str) -> int:

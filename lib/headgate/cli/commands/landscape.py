@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.drawing import EXPORTS, output_option, render_text, theme_option, write_out
-from headgate.cli.options import current_context, format_option, json_text, say_warnings
+from headgate.cli.shared.drawing import EXPORTS, output_option, render_text, theme_option, write_out
+from headgate.cli.shared.options import current_context, format_option, json_text, say_warnings
 from headgate.errors import UnreachableError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def command(
     file: str | None,
 ) -> None:
     """Show all pipelines, the topics between them, who reads how far behind, and loose ends."""
-    from headgate.usecases.show_landscape import show_landscape
+    from headgate.usecases.landscape.show_landscape import show_landscape
 
     if sum(map(bool, (selectors or exclude, ends, start))) > 1:
         raise click.UsageError("selectors, --path and --downstream exclude each other")
@@ -69,7 +69,7 @@ def command(
 
 def _cluster(context: Context) -> Cluster | None:
     """Kafka as it is now; without it the landscape says so and goes on."""
-    from headgate.usecases.read_cluster import read_cluster
+    from headgate.usecases.evidence.read_cluster import read_cluster
 
     if not context.registry.bootstrap_servers:
         return None
@@ -83,7 +83,7 @@ def _cluster(context: Context) -> Cluster | None:
 def _selected(
     landscape: Landscape, selectors: tuple[str, ...], exclude: tuple[str, ...]
 ) -> Landscape:
-    from headgate.landscape.select import part
+    from headgate.landscape.search import part
     from headgate.landscape.selector import select
 
     if not selectors and not exclude:
@@ -100,10 +100,10 @@ def _answer(
 ) -> tuple[Landscape, str | None]:
     """Return what to draw for a way or for what lies downstream, and what to say of it."""
     from headgate.landscape import paths
-    from headgate.landscape.select import part
+    from headgate.landscape.search import part
     from headgate.landscape.selector import find
-    from headgate.views import landscape_json as as_json
-    from headgate.views import landscape_text as as_text
+    from headgate.views.reports import landscape_json as as_json
+    from headgate.views.reports import landscape_terminal as as_text
 
     if ends:
         path = paths.path_between(landscape, *(find(landscape, end) for end in ends))
@@ -127,19 +127,19 @@ def _written(
 ) -> str | bytes:
     match output:
         case "text":
-            from headgate.views.landscape_text import landscape_text
+            from headgate.views.reports.landscape_terminal import landscape_text
 
             return render_text(landscape_text(shown), file)
         case "json":
-            from headgate.views.landscape_json import landscape_json
+            from headgate.views.reports.landscape_json import landscape_json
 
             return json_text(landscape_json(shown)) + "\n"
         case "openlineage":
-            from headgate.usecases.export_lineage import export_lineage
+            from headgate.usecases.landscape.export_lineage import export_lineage
 
             return export_lineage(context, [p.name for p in shown.pipelines])
         case _:
-            from headgate.views.exports import export_landscape
-            from headgate.views.scene_landscape import Level
+            from headgate.views.exports.exports import export_landscape
+            from headgate.views.scene.landscape import Level
 
             return export_landscape(shown, output, level=Level(level), theme=theme)

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, format_option
-from headgate.cli.scenarios import Scenarios
-from headgate.cli.show_plan import show_plan
+from headgate.cli.shared.options import current_context, format_option
+from headgate.cli.shared.scenario_options import Scenarios
+from headgate.cli.shared.show_plan import show_plan
 from headgate.errors import HeadgateError
-from headgate.plan.plan import Plan, dump_plan
-from headgate.store.private_files import open_private
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.text.private_files import open_private
 from headgate.usecases.context import Context
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
 
 def _plan(
@@ -38,7 +38,7 @@ def _plan(
 
 def _with_costs(context: Context, plan: Plan) -> Plan:
     # Imported here: a plan without them does not pay for the landscape.
-    from headgate.usecases.plan_costs import with_costs
+    from headgate.usecases.reprocess.estimate_cost import with_costs
 
     return with_costs(context, plan)
 

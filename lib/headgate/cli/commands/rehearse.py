@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option, progress_console
-from headgate.cli.rehearse_streams import streams_options
+from headgate.cli.commands.rehearse_kafka_streams import streams_options
+from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
 
 
 def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -87,7 +87,7 @@ def command(
 
     The original is only read; the sink is replaced, and no function of foreachBatch is called.
     """
-    from headgate.usecases.rehearse import Options, rehearse
+    from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 
     console = progress_console()
     found = rehearse(
@@ -109,12 +109,12 @@ def command(
         say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
     )
     if output == "json":
-        from headgate.views.rehearsal_json import rehearsal_json
+        from headgate.views.reports.rehearsal_json import rehearsal_json
 
         emit_json(rehearsal_json(found.report, found.engine, found.judged))
         return
-    from headgate.cli.terminal import terminal_console
-    from headgate.views.rehearsal_text import rehearsal_text
+    from headgate.cli.shared.terminal import terminal_console
+    from headgate.views.reports.rehearsal_terminal import rehearsal_text
 
     text = rehearsal_text(found.report, found.engine, found.judged)
     terminal_console(soft_wrap=True).print(text)

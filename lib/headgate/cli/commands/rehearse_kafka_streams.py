@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, emit_json, progress_console
+from headgate.cli.shared.options import current_context, emit_json, progress_console
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _JAR = click.Path(exists=True, path_type=Path)
@@ -112,9 +112,9 @@ def _used(names: Mapping[str, str], given: Mapping[str, Any]) -> str:
 
 
 def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    from headgate.usecases.rehearse_streams import StreamsOptions, rehearse_streams
-    from headgate.usecases.streams_settings import read_settings
-    from headgate.usecases.streams_world import Bounds
+    from headgate.usecases.rehearsal.properties_file import read_settings
+    from headgate.usecases.rehearsal.read_user_cluster import Bounds
+    from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions, rehearse_streams
 
     console = progress_console()
     properties = streams["properties"]
@@ -141,12 +141,12 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
     )
     if given["output"] == "json":
-        from headgate.views.streams_rehearsal_json import streams_rehearsal_json
+        from headgate.views.reports.streams_rehearsal_json import streams_rehearsal_json
 
         emit_json(streams_rehearsal_json(found.report, found.engine, found.judged))
         return
-    from headgate.cli.terminal import terminal_console
-    from headgate.views.streams_rehearsal_text import streams_rehearsal_text
+    from headgate.cli.shared.terminal import terminal_console
+    from headgate.views.reports.kafka_streams_rehearsal_terminal import streams_rehearsal_text
 
     text = streams_rehearsal_text(found.report, found.engine, found.judged)
     terminal_console(soft_wrap=True).print(text)

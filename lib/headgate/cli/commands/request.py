@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.scenarios import Scenarios
-from headgate.cli.show_plan import show_plan
-from headgate.cli.terminal import say
-from headgate.gateway.system_user import system_user
-from headgate.usecases.ask_for_run import ask_for_plan
-from headgate.usecases.plan_costs import with_costs
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.scenario_options import Scenarios
+from headgate.cli.shared.show_plan import show_plan
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.reprocess.estimate_cost import with_costs
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.requests.request_run import ask_for_plan
 
 
 def _request(

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.show_plan import show_plan
-from headgate.cli.terminal import say
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.show_plan import show_plan
+from headgate.cli.shared.terminal import say
 from headgate.store.requests import RequestRow
-from headgate.usecases.list_requests import RequestDetail, list_requests, read_request
+from headgate.usecases.requests.list_requests import RequestDetail, list_requests, read_request
 
 
 @click.command("requests")

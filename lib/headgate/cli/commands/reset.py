@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.show_plan import show_plan
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.show_plan import show_plan
 from headgate.errors import RefusedError
-from headgate.plan.plan import Plan
+from headgate.reprocess.plan import Plan
 from headgate.usecases.context import Context
-from headgate.usecases.plan_reset import plan_reset
+from headgate.usecases.reprocess.plan_reset import plan_reset
 
 _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_file")
 
@@ -107,9 +107,9 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 def _execute(context: Context, plan: Plan, *, output: str, detach: bool) -> int:
     # Imported here: a preview runs nothing, and does not wait for the store.
-    from headgate.cli.follow import follow, refused_json
-    from headgate.gateway.system_user import system_user
-    from headgate.usecases.apply_plan import apply_plan
+    from headgate.cli.shared.follow import follow, refused_json
+    from headgate.gateway.process.system_user import system_user
+    from headgate.usecases.runs.apply_plan import apply_plan
 
     try:
         run = apply_plan(context, plan, by=system_user())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import as_json, follow
-from headgate.cli.options import current_context, emit_json, format_option
+from headgate.cli.shared.follow import as_json, follow
+from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.errors import RefusedError
-from headgate.gateway.system_user import system_user
-from headgate.usecases.list_runs import read_run
-from headgate.usecases.resume_run import resume_run
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.runs.list_runs import read_run
+from headgate.usecases.runs.resume_run import resume_run
 
 
 @click.command("resume")

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headgate.cli.follow import as_json, show, until_ended
-from headgate.cli.options import current_context, emit_json, format_option
-from headgate.cli.terminal import say
-from headgate.gateway.system_user import system_user
+from headgate.cli.shared.follow import as_json, show, until_ended
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import system_user
 from headgate.store.rows import RunFacts, StepProgress
+from headgate.text.numbers import size
+from headgate.usecases.activity.list_paused import read_paused
 from headgate.usecases.context import Context
-from headgate.usecases.list_paused import read_paused
-from headgate.usecases.list_runs import RunDetail, kept_until, list_runs, read_run
-from headgate.views.numbers import size
-from headgate.views.progress_words import count_words
+from headgate.usecases.runs.list_runs import RunDetail, kept_until, list_runs, read_run
+from headgate.views.words.progress import count_words
 
 if TYPE_CHECKING:
-    from headgate.usecases.clean_places import Cleaned
+    from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
 
 PAGE = 50
 
@@ -62,14 +62,14 @@ def command(
         if run is not None or follow:
             raise click.UsageError("--clean takes no RUN: it looks at all of them")
         # Imported here: most calls only list.
-        from headgate.usecases.clean_runs import clean_runs
+        from headgate.usecases.runs.clean_runs import clean_runs
 
         _clean(clean_runs(context, by=system_user(), dry=dry_run), output, dry=dry_run)
         return 0
     if follow and run is None:
         raise click.UsageError("--follow needs a RUN")
     if run is not None and follow:
-        from headgate.cli.catch_up import follow_catch_up
+        from headgate.cli.commands.catch_up import follow_catch_up
 
         detail = until_ended(context, run)
         last = follow_catch_up(context, detail)

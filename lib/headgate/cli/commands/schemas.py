@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from headgate.cli.group import config_option
-from headgate.cli.options import current_context, emit_json, format_option, say_warnings
-from headgate.cli.terminal import say
+from headgate.cli.shared.group import config_option
+from headgate.cli.shared.options import current_context, emit_json, format_option, say_warnings
+from headgate.cli.shared.terminal import say
 
 if TYPE_CHECKING:
-    from headgate.schemas.answer import SchemaCheck, ShownTopic
-    from headgate.schemas.model import Mode
+    from headgate.model.topic_schema import Mode
+    from headgate.rules.topic_schemas.facts.report import SchemaCheck, ShownTopic
 
 F = TypeVar("F", bound=Callable[..., Any])
 MODES = (
@@ -46,7 +46,7 @@ def _files(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> dic
 
 
 def _mode(_: click.Context, __: click.Parameter, value: str | None) -> Mode | None:
-    from headgate.schemas.model import Mode
+    from headgate.model.topic_schema import Mode
 
     return None if value is None else Mode(value)
 
@@ -79,11 +79,11 @@ def command() -> None:
 @format_option()
 def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], output: str) -> None:
     """Show a topic's fields, versions and compatibility level, and what reads them."""
-    from headgate.usecases.check_schemas import show_topic_schema
+    from headgate.usecases.check.check_schemas import show_topic_schema
 
     shown = show_topic_schema(current_context(), topic, is_key=is_key, subject=subject, files=files)
     if output == "json":
-        from headgate.views.schema_json import shown_json
+        from headgate.views.reports.topic_schemas_json import shown_json
 
         emit_json(shown_json(shown))
     else:
@@ -111,7 +111,7 @@ def check(
     output: str,
 ) -> int:
     """Compare a new schema with a topic's versions, and find the pipelines that read what goes."""
-    from headgate.usecases.check_schemas import check_topic_schema
+    from headgate.usecases.check.check_schemas import check_topic_schema
 
     found = check_topic_schema(
         current_context(), topic, new, mode=mode, is_key=is_key, subject=subject, files=files
@@ -130,8 +130,8 @@ def diff(
     before: tuple[str, ...], after: str, mode: Mode | None, fail_on: frozenset[str], output: str
 ) -> int:
     """Compare schemas in files; neither a registry nor headgate.toml is needed."""
-    from headgate.schemas.model import Mode
-    from headgate.usecases.check_schemas import diff_schemas
+    from headgate.model.topic_schema import Mode
+    from headgate.usecases.check.check_schemas import diff_schemas
 
     return _closed(diff_schemas(before, after, mode or Mode.BACKWARD), output, fail_on)
 
@@ -139,11 +139,11 @@ def diff(
 def _closed(found: SchemaCheck, output: str, fail_on: frozenset[str]) -> int:
     """Show the report; return the exit code."""
     if output == "json":
-        from headgate.views.schema_json import check_json
+        from headgate.views.reports.topic_schemas_json import check_json
 
         emit_json(check_json(found))
     else:
-        from headgate.views.schema_text import report_text
+        from headgate.views.reports.topic_schemas_terminal import report_text
 
         _print(report_text(found.report))
         _print_readers(found)
@@ -161,7 +161,7 @@ def _print_readers(found: SchemaCheck) -> None:
 
 
 def _show_text(shown: ShownTopic) -> None:
-    from headgate.views.schema_text import fields_table, use_line
+    from headgate.views.reports.topic_schemas_terminal import fields_table, use_line
 
     found = shown.schemas
     numbers = [str(v.version) for v in found.versions if v.version is not None]
@@ -180,7 +180,7 @@ def _show_text(shown: ShownTopic) -> None:
 
 
 def _print(what: Any) -> None:
-    from headgate.cli.terminal import terminal_console
+    from headgate.cli.shared.terminal import terminal_console
 
     terminal_console(soft_wrap=True).print(what)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.drawing import EXPORTS, is_terminal, output_option, theme_option, write_out
-from headgate.cli.options import current_context, format_option, json_text
-from headgate.cli.terminal import say
+from headgate.cli.shared.drawing import EXPORTS, is_terminal, output_option, theme_option, write_out
+from headgate.cli.shared.options import current_context, format_option, json_text
+from headgate.cli.shared.terminal import say
 from headgate.model.version import Version
 
 
@@ -20,7 +20,7 @@ def command(
     evidence: tuple[str, ...], query: str | None, output: str, theme: str, file: str | None
 ) -> None:
     """Show the graph of a pipeline: sources, operators, repartitions, state stores, sink."""
-    from headgate.usecases.capture import capture
+    from headgate.usecases.evidence.capture import capture
 
     context = current_context()
     version = capture(evidence, context=context, query=query, is_kept=False)
@@ -34,16 +34,16 @@ def _show(
     """Write the topology to stdout; warnings go to stderr, in JSON they are part of it."""
     match output:
         case "json":
-            from headgate.views.topology_json import topology_json
+            from headgate.views.reports.topology_json import topology_json
 
             write_out(json_text(topology_json(version)) + "\n", file)
         case "text":
-            from headgate.views.topology_text import topology_text
+            from headgate.views.reports.topology import topology_text
 
             write_out(topology_text(version, styled=is_terminal(file)), file)
             _warn(version)
         case _:
-            from headgate.views.exports import export_version
+            from headgate.views.exports.exports import export_version
 
             write_out(export_version(version, output, theme=theme, bootstrap=bootstrap), file)
             _warn(version)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.follow import follow, refused_json
-from headgate.cli.options import current_context, emit_json, format_option, progress_console
-from headgate.cli.show_plan import show_plan
+from headgate.cli.shared.follow import follow, refused_json
+from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.shared.show_plan import show_plan
 from headgate.errors import RefusedError
-from headgate.gateway.system_user import system_user
-from headgate.usecases.undo_run import plan_undo, undo_run
-from headgate.views.output_words import output_lines
+from headgate.gateway.process.system_user import system_user
+from headgate.usecases.runs.undo_run import plan_undo, undo_run
+from headgate.views.reports.plan_outputs import output_lines
 
 
 @click.command("undo")

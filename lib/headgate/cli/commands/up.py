@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from headgate.cli.group import Settings
-from headgate.cli.terminal import say
+from headgate.cli.shared.group import Settings
+from headgate.cli.shared.terminal import say
 from headgate.local.up import CONFIG, Request
 from headgate.local.up import up as start
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from headgate.store.rows import StepProgress
-from headgate.views.progress_words import count_words
+from headgate.views.words.progress import count_words
 
 if TYPE_CHECKING:
     from rich.console import Console

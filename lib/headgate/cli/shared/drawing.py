@@ -62,7 +62,7 @@ def _encoded(content: str | bytes) -> bytes:
 
 def render_text(shown: RenderableType, file: str | None) -> str:
     """Return what rich would print: in colours where stdout is a terminal, plain in a file."""
-    from headgate.cli.terminal import terminal_console
+    from headgate.cli.shared.terminal import terminal_console
 
     to_file = file not in (None, _STDOUT)
     plain = to_file or not sys.stdout.isatty()

@@ -12,22 +12,28 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from headgate.cli.count_lines import CountLines
-from headgate.cli.options import emit_json, progress_console
-from headgate.cli.terminal import say
+from headgate.cli.shared.count_lines import CountLines
+from headgate.cli.shared.options import emit_json, progress_console
+from headgate.cli.shared.terminal import say
 from headgate.errors import StepError
-from headgate.plan.plan import Plan, load_plan
-from headgate.store.glance import open_soonest
-from headgate.store.private_files import log_file
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunState
-from headgate.store.slots import Slot
+from headgate.store.sqlite_reader import open_soonest
+from headgate.store.step_records import step_records
+from headgate.store.worker_slots import Slot
+from headgate.text.private_files import log_file
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail, RunOutcome, read_run, run_outcome, step_views
-from headgate.usecases.run_records import step_records
+from headgate.usecases.runs.list_runs import (
+    RunDetail,
+    RunOutcome,
+    read_run,
+    run_outcome,
+    step_views,
+)
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.glance import Glance
+    from headgate.store.sqlite_reader import Glance
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
 # Where the store tells that nobody wrote, a look costs nearly nothing; else it is three reads.

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import click
 
-from headgate.cli.terminal import guarded
+from headgate.cli.shared.terminal import guarded
 from headgate.errors import HeadgateError, QueryChoiceError
-from headgate.views.plain_text import harmless
+from headgate.text.tables import harmless
 
 DEBUG = "HEADGATE_DEBUG"
 _INTERRUPTED = 130
@@ -126,7 +126,7 @@ def _guarded(run: Any) -> int:
 def _told(error: Exception) -> str:
     """Return the message; names and paths in it may hold secrets, or what steers a terminal."""
     # Imported here: only what failed waits for it.
-    from headgate.parse.spark.secrets import mask_text
+    from headgate.text.secrets import mask_text
 
     said = mask_text(str(error))
     if not isinstance(error, QueryChoiceError):

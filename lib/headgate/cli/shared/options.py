@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from headgate.cli.group import Settings
-from headgate.views.plain_text import harmless_json
+from headgate.cli.shared.group import Settings
+from headgate.text.tables import harmless_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def _plain(value: object) -> object:
 
 def progress_console() -> Console:
     """Return a console on stderr, for progress and messages; stdout is for results alone."""
-    from headgate.cli.terminal import terminal_console
+    from headgate.cli.shared.terminal import terminal_console
 
     return terminal_console(err=True)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from headgate.cli.group import config_option
+from headgate.cli.shared.group import config_option
 from headgate.errors import ScenarioError
-from headgate.plan.build import PLANNED, SCENARIOS
-from headgate.plan.scenario import Kind, Option, Scenario
-from headgate.plan.words import instead
+from headgate.reprocess.scenario import Kind, Option, Scenario
+from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
+from headgate.text.words import instead
 
 Run = Callable[..., int]
 

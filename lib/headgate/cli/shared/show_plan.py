@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.cli.options import emit_json
-from headgate.cli.terminal import say
-from headgate.plan.plan import Plan
-from headgate.views.impact_words import impact_lines
-from headgate.views.output_words import output_lines
+from headgate.cli.shared.options import emit_json
+from headgate.cli.shared.terminal import say
+from headgate.reprocess.plan import Plan
+from headgate.views.reports.plan_outputs import output_lines
+from headgate.views.words.impact import impact_lines
 
 
 def show_plan(plan: Plan, *, output: str) -> None:

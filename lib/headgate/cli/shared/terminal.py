@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
-from headgate.views.plain_text import harmless, is_steering
+from headgate.text.tables import harmless, is_steering
 
 if TYPE_CHECKING:
     from rich.console import Console

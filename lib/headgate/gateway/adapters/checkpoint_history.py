@@ -8,19 +8,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
-from headgate.gateway import sink_logs
-from headgate.gateway.addresses import is_remote
-from headgate.gateway.checkpoint_batches import read_batches
-from headgate.gateway.checkpoints import is_state_data, local_path
-from headgate.gateway.evidence_files import find, names
-from headgate.gateway.place_copy import sizes_of
-from headgate.gateway.remote_shadow import brought, seen
-from headgate.gateway.rewind_facts import file_sizes, read_rewind
-from headgate.gateway.rewound_copy import copy_to_batch
-from headgate.gateway.spark_state import read_state
-from headgate.model.registry import Registry
-from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
-from headgate.parse.spark.sink_log import FOLDER
+from headgate.gateway.checkpoint import spark_metadata as sink_logs
+from headgate.gateway.checkpoint.batches import read_batches
+from headgate.gateway.checkpoint.folders import is_state_data, local_path
+from headgate.gateway.checkpoint.remote_copy import sizes_of
+from headgate.gateway.checkpoint.remote_view import brought, seen
+from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
+from headgate.gateway.checkpoint.rewind_facts import file_sizes, read_rewind
+from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.files.evidence_files import find, names
+from headgate.gateway.spark.read_state import read_state
+from headgate.model.registered_pipelines import Registry
+from headgate.model.restore_points import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+from headgate.parse.spark.checkpoint.spark_metadata import FOLDER
 
 _HIDDEN = ".headgate-"
 

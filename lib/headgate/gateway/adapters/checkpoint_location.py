@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headgate.errors import StepError
-from headgate.gateway import new_checkpoint, place_copy
-from headgate.gateway.addresses import is_remote
-from headgate.gateway.remote_shadow import seen
-from headgate.model.registry import Pipeline, Registry
-from headgate.plan.position import Beginning
+from headgate.gateway.checkpoint import create as new_checkpoint
+from headgate.gateway.checkpoint import remote_copy as place_copy
+from headgate.gateway.checkpoint.remote_view import seen
+from headgate.gateway.files.addresses import is_remote
+from headgate.model.registered_pipelines import Pipeline, Registry
+from headgate.reprocess.ports.source_offsets import Beginning
 
 
 class PlaceWorld:

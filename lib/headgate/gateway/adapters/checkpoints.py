@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from headgate.errors import StepError
-from headgate.gateway import checkpoints
-from headgate.gateway.addresses import is_remote
-from headgate.gateway.place_copy import listing_hash
-from headgate.gateway.remote_shadow import logs_seen
-from headgate.model.registry import Registry
-from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.gateway.checkpoint import folders as checkpoints
+from headgate.gateway.checkpoint.remote_copy import listing_hash
+from headgate.gateway.checkpoint.remote_view import logs_seen
+from headgate.gateway.files.addresses import is_remote
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.ports.checkpoints import Checkpoint
 
 _REMOTE = "it is on a remote file system, where nothing is moved aside in one step"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.processes import Ended, end_marked, marked, run_command
-from headgate.model.calls import Ask, HttpCall, Shell, WatchControl
-from headgate.model.registry import Commands, Pipeline, Registry
-from headgate.parse.spark.secrets import mask_text
-from headgate.plan.ports.control import Status
+from headgate.gateway.process.shell_commands import Ended, end_marked, marked, run_command
+from headgate.model.commands import Ask, HttpCall, Shell, WatchControl
+from headgate.model.registered_pipelines import Commands, Pipeline, Registry
+from headgate.reprocess.ports.processes import Status
+from headgate.text.secrets import mask_text
 
 STATUS_SECONDS = 30.0
 COMMAND_SECONDS = 300.0
@@ -36,7 +36,7 @@ class CommandWorld:
         call = registered.commands.calls.get("status")
         if isinstance(call, HttpCall):
             # Imported here: most pipelines have shell commands, and `requests` takes a while.
-            from headgate.gateway.http_calls import HttpCalls
+            from headgate.gateway.http.declared_calls import HttpCalls
 
             return HttpCalls(self._given(registered.name), self._beside).status(call)
         if isinstance(call, Shell):
@@ -138,7 +138,7 @@ class CommandEffects(CommandWorld):
             raise StepError(f"the {word} command of {pipeline} {how}{said}")
 
     def _http(self, pipeline: str, word: str, call: HttpCall, given: dict[str, str]) -> None:
-        from headgate.gateway.http_calls import HttpCalls
+        from headgate.gateway.http.declared_calls import HttpCalls
 
         try:
             said = HttpCalls(given, self._beside).perform(call, self.pause)

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.gateway.secret_values import named_value
-from headgate.gateway.world_told import TOPIC, ToldWorld, judge_life
-from headgate.model.calls import WatchControl
-from headgate.model.registry import Pipeline
-from headgate.parse.spark.watch_control import FOLDER, STOP, ControlRequest
-from headgate.plan.ports.control import Status
+from headgate.gateway.adapters.driver_status import TOPIC, ToldWorld, judge_life
+from headgate.gateway.http.secret_values import named_value
+from headgate.model.commands import WatchControl
+from headgate.model.registered_pipelines import Pipeline
+from headgate.parse.spark.watch.requests import FOLDER, STOP, ControlRequest
+from headgate.reprocess.ports.processes import Status
 
 if TYPE_CHECKING:
     # Reads event logs, too, which takes long to import; whoever asks a driver has read its life.
-    from headgate.parse.spark.watch import Life
+    from headgate.parse.spark.watch.read import Life
 
 # Until the driver says that it heard; then until the query's end, a long batch included.
 HEAR_SECONDS, END_SECONDS = 30.0, 180.0
@@ -106,7 +106,7 @@ class ControlEffects(ToldWorld):
 
     def _to_topic(self, topic: str, request: ControlRequest) -> None:
         # Kafka's client is not imported for a folder.
-        from headgate.gateway.watch_requests import send
+        from headgate.gateway.spark.watch_requests import send
 
         send(self.registry, topic, request)
 

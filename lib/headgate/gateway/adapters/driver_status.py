@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, HeadgateError
-from headgate.gateway.checkpoints import read_checkpoint
-from headgate.gateway.drivers import is_gone
-from headgate.gateway.evidence_files import find
-from headgate.gateway.remote_shadow import logs_seen
-from headgate.gateway.watch_files import newest_watch_files
-from headgate.model.registry import Pipeline, Registry
-from headgate.plan.ports.control import Status, Told, ToldRun
+from headgate.gateway.checkpoint.folders import read_checkpoint
+from headgate.gateway.checkpoint.remote_view import logs_seen
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.process.driver_alive import is_gone
+from headgate.gateway.spark.watch_folder import newest_watch_files
+from headgate.model.registered_pipelines import Pipeline, Registry
+from headgate.reprocess.ports.processes import Status, Told, ToldRun
 
 if TYPE_CHECKING:
-    from headgate.parse.spark.watch import Life, Watched
+    from headgate.parse.spark.watch.read import Life, Watched
 
 TOPIC = "kafka:"
 # A watch tells at least each 30 s that a run lives: three of those missing are silence.
@@ -84,7 +84,7 @@ class ToldWorld:
                 raise EvidenceError(f"{location} is not there")
             return newest_watch_files(place)
         # Kafka's client is not imported for a folder.
-        from headgate.gateway.watch_topic import WatchTopic
+        from headgate.gateway.spark.watch_topic import WatchTopic
 
         topic, servers = location.removeprefix(TOPIC), self.registry.bootstrap_servers or ""
         since = int((time.time() - _TAIL) * 1000)
@@ -98,7 +98,7 @@ class ToldWorld:
         for address in pipeline.evidence:
             if not address.startswith(("http://", "https://")):
                 continue
-            from headgate.gateway.spark_rest import running_queries
+            from headgate.gateway.spark.rest_api import running_queries
 
             try:
                 if query_id in running_queries(address):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from headgate.gateway import kafka_offsets
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_open import open_kafka
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka import committed_offsets as kafka_offsets
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.connect import open_kafka
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, Topic
-from headgate.model.registry import Registry
+from headgate.model.registered_pipelines import Registry
 
 
 class KafkaWorld:

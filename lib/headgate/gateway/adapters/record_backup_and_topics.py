@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.errors import HeadgateError
-from headgate.gateway import kafka_offsets, kafka_partitions, record_copy
-from headgate.gateway import kafka_topic_changes as changes
-from headgate.gateway.world_kafka import KafkaWorld
-from headgate.plan.ports.kafka import TopicShape
-from headgate.plan.ports.parking import Digest, Span
+from headgate.gateway.adapters.kafka import KafkaWorld
+from headgate.gateway.kafka import committed_offsets as kafka_offsets
+from headgate.gateway.kafka import copy_records as record_copy
+from headgate.gateway.kafka import kafka_partitions
+from headgate.gateway.kafka import topic_changes as changes
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.record_backup import Digest, Span
 
 _LOOK_EVERY = 1000
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.model.registry import Registry
-from headgate.plan.ports.schemas import SubjectVersion
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.ports.schema_registry import SubjectVersion
 
 if TYPE_CHECKING:
-    from headgate.gateway.schema_changes import SchemaChanges
+    from headgate.gateway.schema_registry.changes import SchemaChanges
 
 
 class SchemaWorld:
@@ -38,7 +38,7 @@ class SchemaWorld:
     @contextmanager
     def _schemas(self) -> Iterator[SchemaChanges]:
         # Most plans ask no registry: its client is imported for those that do.
-        from headgate.gateway.schema_changes import SchemaChanges
+        from headgate.gateway.schema_registry.changes import SchemaChanges
 
         opened = SchemaChanges(
             str(self.registry.schema_registry_url), self.registry.schema_registry

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from headgate.errors import RefusedError
 from headgate.model.version import Version
-from headgate.plan.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
 
 Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], Verdict]
 Read: TypeAlias = Callable[[str], Version | None]

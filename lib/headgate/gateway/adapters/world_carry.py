@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headgate.errors import StepError
-from headgate.gateway import new_checkpoint
-from headgate.gateway.checkpoints import remove_tree
-from headgate.gateway.remote_shadow import seen
-from headgate.model.registry import Registry
-from headgate.plan.position import Beginning, QueryPosition
+from headgate.gateway.checkpoint import create as new_checkpoint
+from headgate.gateway.checkpoint.folders import remove_tree
+from headgate.gateway.checkpoint.remote_view import seen
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 _DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from headgate.errors import SetupError, StepError
-from headgate.gateway import kafka_java_changes, kafka_java_transactions
-from headgate.gateway.kafka_java import JavaAdmin
-from headgate.gateway.kafka_topics import TopicPart
-from headgate.gateway.world_kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.adapters.kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.kafka import java_group_changes as kafka_java_changes
+from headgate.gateway.kafka import java_transactions as kafka_java_transactions
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.transactions import Transaction
 
 

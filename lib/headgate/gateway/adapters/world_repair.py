@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headgate.errors import CaptureError, RefusedError, StepError
-from headgate.gateway import checkpoint_repair, checkpoints
-from headgate.model.registry import Registry
-from headgate.plan.checkpoint_files import CheckpointFiles, Edit
-from headgate.plan.ports.checkpoints import Proof
+from headgate.gateway.checkpoint import folders as checkpoints
+from headgate.gateway.checkpoint import repair as checkpoint_repair
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
+from headgate.reprocess.ports.checkpoints import Proof
 
 PREFIX = "headgate-proof-"
 
@@ -46,10 +47,10 @@ class RepairEffects(RepairWorld):
     def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
         """Start a query on a copy of the checkpoint for one batch that goes nowhere."""
         # What starts processes is imported only where one is started.
-        from headgate.gateway.checkpoint_copy import check_room, copy_checkpoint, size_of
-        from headgate.gateway.evidence_files import find
-        from headgate.gateway.scratch import scratch_folder
-        from headgate.gateway.spark_rehearsal import Wish, rehearse_query
+        from headgate.gateway.checkpoint.copy import check_room, copy_checkpoint, size_of
+        from headgate.gateway.files.evidence_files import find
+        from headgate.gateway.files.scratch_folders import scratch_folder
+        from headgate.gateway.spark.rehearsal import Wish, rehearse_query
 
         place = find(checkpoint, self.registry.file_systems)
         if place is None:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import HeadgateError
-from headgate.gateway.addresses import is_remote
-from headgate.gateway.kept_open_state import keep, kept
-from headgate.gateway.remote_shadow import brought
-from headgate.gateway.scratch import scratch_folder
-from headgate.gateway.world_carry import draft_path
+from headgate.gateway.adapters.world_carry import draft_path
+from headgate.gateway.checkpoint.remote_view import brought
+from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.spark.kept_open_state import keep, kept
 from headgate.model.open_state import OpenState
-from headgate.model.registry import Registry
-from headgate.model.rewind import StoreRows
+from headgate.model.registered_pipelines import Registry
+from headgate.model.restore_points import StoreRows
 
 _READ_SECONDS = 120.0
 
@@ -39,7 +39,7 @@ class StateWorld:
         if (known := kept(self.home, checkpoint, batch)) is not None:
             return OpenState(batch=batch, stores=known)
         # What starts processes is imported only where one is started.
-        from headgate.gateway import state_programs
+        from headgate.gateway.spark import change_state as state_programs
 
         try:
             with scratch_folder("headgate-open-state-") as scratch:
@@ -63,7 +63,7 @@ class StateEffects(StateWorld):
     ) -> tuple[StoreRows, ...]:
         """Make a copy whose state lies in so many partitions; see `plan.world.Effects`."""
         # What starts processes is imported only where one is started.
-        from headgate.gateway import state_programs
+        from headgate.gateway.spark import change_state as state_programs
 
         return state_programs.repartition(
             Path(checkpoint), draft_path(draft), partitions, self._work_folder(), self._cancelled
@@ -71,7 +71,7 @@ class StateEffects(StateWorld):
 
     def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
         """Write the state to a folder as Parquet; see `plan.world.Effects`."""
-        from headgate.gateway import state_programs
+        from headgate.gateway.spark import change_state as state_programs
 
         work = self._work_folder()
         if not is_remote(checkpoint):

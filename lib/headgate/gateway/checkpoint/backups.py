@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from headgate.gateway.checkpoints import remove_tree
+from headgate.gateway.checkpoint.folders import remove_tree
 
 # The names under which steps journal what they put aside.
 _WORDS = ("aside", "copy", "fresh")

@@ -7,7 +7,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from headgate.parse.json_text import read_json
+from headgate.text.json_text import read_json
 
 _LAST_BATCHES = 6
 # A file of the future is another machine's clock; this much is nobody's fault.

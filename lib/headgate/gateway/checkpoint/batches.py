@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from headgate.errors import EvidenceError
-from headgate.gateway.checkpoints import kafka_topics
-from headgate.model.rewind import LoggedBatch
-from headgate.parse.spark.checkpoint_reader import batches
-from headgate.parse.spark.commit_log import CommitLog, read_commit
-from headgate.parse.spark.offset_log import OffsetLog, read_offsets
+from headgate.gateway.checkpoint.folders import kafka_topics
+from headgate.model.restore_points import LoggedBatch
+from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.checkpoint.reader import batches
 
 LOGS = ("offsets", "commits")
 Found = TypeVar("Found")

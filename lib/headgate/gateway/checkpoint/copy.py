@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from headgate.errors import EvidenceError, RefusedError, StepError, UnreachableError
-from headgate.gateway.addresses import is_uri
-from headgate.gateway.evidence_files import Place, entries
-from headgate.gateway.local_files import LocalFiles
+from headgate.gateway.files.addresses import is_uri
+from headgate.gateway.files.evidence_files import Place, entries
+from headgate.gateway.files.local import LocalFiles
 
 _BLOCK = 1 << 20
 _SCHEMA_FILE = re.compile(rb'"[^"]*(/state/\d+/_stateSchema/)')

@@ -15,11 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import EvidenceError, StepError
-from headgate.gateway.checkpoints import make_like, own_like, remove_tree, sync
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.offset_log import OffsetLog, offset_json, read_offsets, versioned
-from headgate.parse.spark.source_log import READ_BEFORE
-from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
+from headgate.gateway.checkpoint.folders import make_like, own_like, remove_tree, sync
+from headgate.parse.spark.checkpoint.offset_log import (
+    OffsetLog,
+    offset_json,
+    read_offsets,
+    versioned,
+)
+from headgate.parse.spark.checkpoint.source_log import READ_BEFORE
+from headgate.reprocess.ports.source_offsets import (
+    Beginning,
+    QueryPosition,
+    SourceKind,
+    SourcePosition,
+)
+from headgate.text.json_text import read_json
 
 
 def read_position(folder: Path) -> QueryPosition | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from headgate.errors import EvidenceError
-from headgate.gateway.evidence_files import (
+from headgate.gateway.files.evidence_files import (
     Entry,
     Place,
     entries,
@@ -16,8 +16,8 @@ from headgate.gateway.evidence_files import (
     read_many,
     together,
 )
-from headgate.parse.spark.checkpoint import batches
-from headgate.parse.spark.sink_log import newest_files
+from headgate.parse.spark.checkpoint.checkpoint import batches
+from headgate.parse.spark.checkpoint.spark_metadata import newest_files
 
 _LARGEST = 32 << 20
 _HEAD = 1 << 20

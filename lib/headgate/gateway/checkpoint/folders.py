@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
-from headgate.gateway import checkpoint_times as times
-from headgate.parse.json_text import read_json
-from headgate.plan.ports.checkpoints import Checkpoint
+from headgate.gateway.checkpoint import batch_times as times
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.text.json_text import read_json
 
 _LAST_BATCHES = 6
 _BLOCK = 1 << 20

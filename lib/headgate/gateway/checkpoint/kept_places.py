@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from headgate.gateway.evidence_files import Settings
-from headgate.gateway.place_copy import MANIFEST, changing, open_changes
+from headgate.gateway.checkpoint.remote_copy import MANIFEST, changing, open_changes
+from headgate.gateway.files.evidence_files import Settings
 
 _AT_ONCE = 16
 

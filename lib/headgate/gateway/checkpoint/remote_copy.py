@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import RefusedError, StepError, UnreachableError
-from headgate.gateway.addresses import without_secret
-from headgate.gateway.checkpoint_batches import file_source_offsets
-from headgate.gateway.checkpoint_copy import point_to
-from headgate.gateway.evidence_files import Settings
-from headgate.gateway.remote_shadow import is_small, seen
-from headgate.gateway.rewound_copy import cut_source_log, is_kept, rename_query
-from headgate.gateway.stored import Stored, stored_hash
-from headgate.parse.json_text import read_json
+from headgate.gateway.checkpoint.batches import file_source_offsets
+from headgate.gateway.checkpoint.copy import point_to
+from headgate.gateway.checkpoint.remote_view import is_small, seen
+from headgate.gateway.checkpoint.rewind_copy import cut_source_log, is_kept, rename_query
+from headgate.gateway.files.addresses import without_secret
+from headgate.gateway.files.evidence_files import Settings
+from headgate.gateway.files.remote_version import Stored, stored_hash
+from headgate.text.json_text import read_json
 
 if TYPE_CHECKING:
-    from headgate.gateway.remote_changes import Changes
+    from headgate.gateway.files.remote_write import Changes
 
 _AT_ONCE = 16
 MANIFEST = ".manifest.json"
@@ -65,7 +65,7 @@ def changing(location: str) -> Iterator[None]:
 def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
     """Return what changes the file system of an address, and the path in it; see `changing`."""
     # What reads remote file systems costs half a second to import.
-    from headgate.gateway import remote_changes
+    from headgate.gateway.files import remote_write as remote_changes
 
     with changing(location):
         return remote_changes.open_changes(location, settings)

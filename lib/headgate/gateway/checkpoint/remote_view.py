@@ -14,11 +14,11 @@ from pathlib import Path
 from shutil import disk_usage
 
 from headgate.errors import EvidenceError, RefusedError
-from headgate.gateway.addresses import is_remote, without_secret
-from headgate.gateway.checkpoints import is_state_data, local_path, remove_tree
-from headgate.gateway.evidence_files import Place, Settings, explained_errors, find, read_many
-from headgate.gateway.scratch import scratch_folder
-from headgate.gateway.stored import Stored
+from headgate.gateway.checkpoint.folders import is_state_data, local_path, remove_tree
+from headgate.gateway.files.addresses import is_remote, without_secret
+from headgate.gateway.files.evidence_files import Place, Settings, explained_errors, find, read_many
+from headgate.gateway.files.remote_version import Stored
+from headgate.gateway.files.scratch_folders import scratch_folder
 
 _PREFIX = "headgate-seen-"
 _LARGEST = 256 << 20
@@ -67,7 +67,7 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
 
     RefusedError where the disk has not room for it.
     """
-    from headgate.gateway.checkpoint_copy import copy_checkpoint, point_to_itself
+    from headgate.gateway.checkpoint.copy import copy_checkpoint, point_to_itself
 
     place = find(location, settings)
     if place is None:

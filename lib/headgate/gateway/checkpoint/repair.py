@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from headgate.errors import EvidenceError, RefusedError, StepError
-from headgate.gateway import checkpoints
-from headgate.gateway.checkpoint_files import read_checkpoint_files
-from headgate.gateway.evidence_files import find
-from headgate.parse.spark.checkpoint import batches
-from headgate.parse.spark.sink_log import FOLDER
-from headgate.plan.checkpoint_files import CheckpointFiles, Edit
+from headgate.gateway.checkpoint import folders as checkpoints
+from headgate.gateway.checkpoint.files import read_checkpoint_files
+from headgate.gateway.files.evidence_files import find
+from headgate.parse.spark.checkpoint.checkpoint import batches
+from headgate.parse.spark.checkpoint.spark_metadata import FOLDER
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 
 _LARGEST = 8 << 20
 _NEWEST = 6

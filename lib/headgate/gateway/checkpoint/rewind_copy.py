@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headgate.errors import StepError
-from headgate.gateway.checkpoint_batches import LOGS, file_source_offsets
-from headgate.gateway.checkpoint_copy import point_to
-from headgate.gateway.checkpoints import (
+from headgate.gateway.checkpoint.batches import LOGS, file_source_offsets
+from headgate.gateway.checkpoint.copy import point_to
+from headgate.gateway.checkpoint.folders import (
     check_room,
     is_state_data,
     own_like,
     remove_tree,
     sync_tree,
 )
-from headgate.gateway.rewind_facts import strangers
-from headgate.parse.spark.required_state import version_of
-from headgate.parse.spark.source_log import cut_entries
+from headgate.gateway.checkpoint.rewind_facts import strangers
+from headgate.parse.spark.checkpoint.source_log import cut_entries
+from headgate.parse.spark.checkpoint.state_versions import version_of
 
 _BATCH = re.compile(r"\.?(\d+)(?:\.compact)?(?:\..*)?")
 _SCHEMA = re.compile(r"(\d+)_[0-9a-f-]+")

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from headgate.gateway.checkpoint_batches import commits, file_source_offsets, logged
-from headgate.model.rewind import Rewind
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.checkpoint_reader import batches
-from headgate.parse.spark.required_state import Ids, needed
-from headgate.parse.spark.source_log import read_source_entry
+from headgate.gateway.checkpoint.batches import commits, file_source_offsets, logged
+from headgate.model.restore_points import Rewind
+from headgate.parse.spark.checkpoint.reader import batches
+from headgate.parse.spark.checkpoint.source_log import read_source_entry
+from headgate.parse.spark.checkpoint.state_versions import Ids, needed
+from headgate.text.json_text import read_json
 
 _SCHEMA_FILE = re.compile(rb'"([^"]*?)(/state/\d+/_stateSchema/[^"]*)"')
 _NAMED = 3

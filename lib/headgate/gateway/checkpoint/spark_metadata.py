@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, StepError
-from headgate.gateway.checkpoints import remove_tree, sync, sync_tree
-from headgate.model.rewind import SinkLog
-from headgate.parse.spark.checkpoint_reader import batches
-from headgate.parse.spark.sink_log import FOLDER
-from headgate.parse.spark.source_log import read_sink_entry
+from headgate.gateway.checkpoint.folders import remove_tree, sync, sync_tree
+from headgate.model.restore_points import SinkLog
+from headgate.parse.spark.checkpoint.reader import batches
+from headgate.parse.spark.checkpoint.source_log import read_sink_entry
+from headgate.parse.spark.checkpoint.spark_metadata import FOLDER
 
 _COMPACT = ".compact"
 

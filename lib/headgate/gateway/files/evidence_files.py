@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.gateway.addresses import is_uri as is_uri
-from headgate.gateway.addresses import without_secret
-from headgate.gateway.local_files import PATIENCE_S, LocalFiles
+from headgate.gateway.files.addresses import is_uri as is_uri
+from headgate.gateway.files.addresses import without_secret
+from headgate.gateway.files.local import PATIENCE_S, LocalFiles
 
 LARGEST = 256 << 20
 _AT_ONCE = 16
@@ -89,7 +89,7 @@ def _opened(location: str, settings: Settings) -> tuple[Files, str]:
     if location.startswith("file:"):
         return LocalFiles(), "/" + location.removeprefix("file:").lstrip("/")
     # What reads remote file systems costs half a second to import.
-    from headgate.gateway.remote_files import open_remote
+    from headgate.gateway.files.remote import open_remote
 
     return open_remote(location, settings)
 

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.errors import SetupError
-from headgate.gateway.deadline import within
-from headgate.gateway.java_gateway import OwnGateway, launch, spark_jars
-from headgate.gateway.remote_open import Wanted
-from headgate.gateway.remote_reasons import explained
-from headgate.gateway.remote_stream import RemoteStream
-from headgate.gateway.stored import Stored
+from headgate.gateway.files.remote_connect import Wanted
+from headgate.gateway.files.remote_errors import explained
+from headgate.gateway.files.remote_stream import RemoteStream
+from headgate.gateway.files.remote_version import Stored
+from headgate.gateway.process.deadline import within
+from headgate.gateway.process.py4j import OwnGateway, launch, spark_jars
 
 T = TypeVar("T")
 _JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]

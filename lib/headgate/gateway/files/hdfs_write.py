@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.gateway.hdfs_files import HdfsFiles
+from headgate.gateway.files.hdfs import HdfsFiles
 
 _BYTES_PER_SECOND = 4 << 20
 

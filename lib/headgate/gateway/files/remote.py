@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from pyarrow import ArrowException, fs
 
-from headgate.gateway.deadline import within
-from headgate.gateway.remote_open import Wanted, address, open_system
-from headgate.gateway.remote_reasons import explained
-from headgate.gateway.remote_stream import RemoteStream
-from headgate.gateway.stored import Stored
+from headgate.gateway.files.remote_connect import Wanted, address, open_system
+from headgate.gateway.files.remote_errors import explained
+from headgate.gateway.files.remote_stream import RemoteStream
+from headgate.gateway.files.remote_version import Stored
+from headgate.gateway.process.deadline import within
 
 if TYPE_CHECKING:
-    from headgate.gateway.hdfs_files import HdfsFiles
+    from headgate.gateway.files.hdfs import HdfsFiles
 
 T = TypeVar("T")
 _LISTING = 8
@@ -107,7 +107,7 @@ def open_remote(
     mine = settings.get(found.family, {})
     seconds = Wanted(found.family, mine, {}).seconds
     if found.family == "hdfs":
-        from headgate.gateway.hdfs_files import open_hdfs
+        from headgate.gateway.files.hdfs import open_hdfs
 
         return open_hdfs(location, mine, os.environ), f"/{found.path}"
     try:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from headgate.gateway.remote_files import RemoteFiles, open_remote
-from headgate.gateway.stored import Stored
+from headgate.gateway.files.remote import RemoteFiles, open_remote
+from headgate.gateway.files.remote_version import Stored
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -83,6 +83,6 @@ def open_changes(location: str, settings: Mapping[str, Mapping[str, str]]) -> tu
     files, path = open_remote(location, settings)
     if isinstance(files, RemoteFiles):
         return RemoteChanges(files._system, files._family, files._seconds), path
-    from headgate.gateway.hdfs_changes import HdfsChanges
+    from headgate.gateway.files.hdfs_write import HdfsChanges
 
     return HdfsChanges(files._system, files._gateway, files._seconds), path

@@ -16,8 +16,8 @@ import requests
 from requests.exceptions import RequestException
 
 from headgate.errors import EvidenceError, NotFoundError, UnreachableError
-from headgate.gateway.addresses import without_secret
-from headgate.parse.spark.secrets import mask_text
+from headgate.gateway.files.addresses import without_secret
+from headgate.text.secrets import mask_text
 
 CONNECT, ANSWER, WHOLE = 6.0, 30.0, 300.0
 """Seconds: until it connects, until it says something more, until the answer is whole."""

@@ -13,12 +13,12 @@ import requests
 from requests.exceptions import RequestException
 
 from headgate.errors import StepError
-from headgate.gateway.secret_values import named_value
-from headgate.gateway.web import LOOPBACK, why
-from headgate.model.calls import HttpCall, Reading, Request
-from headgate.parse.json_path import words_at
-from headgate.parse.spark.secrets import MASK, mask_text
-from headgate.plan.ports.control import Status
+from headgate.gateway.http.client import LOOPBACK, why
+from headgate.gateway.http.secret_values import named_value
+from headgate.model.commands import HttpCall, Reading, Request
+from headgate.parse.config.json_path import words_at
+from headgate.reprocess.ports.processes import Status
+from headgate.text.secrets import MASK, mask_text
 
 _FIELD = re.compile(r"\$\{(?P<variable>[^}]+)\}|\{(?P<blank>found|answer)\}")
 _LARGEST = 16 << 20

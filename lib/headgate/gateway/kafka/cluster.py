@@ -16,8 +16,9 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headgate.errors import ConfigError, HeadgateError
-from headgate.gateway import kafka_groups, kafka_topics
-from headgate.gateway.kafka_errors import (
+from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka import topics as kafka_topics
+from headgate.gateway.kafka.errors import (
     MISSING,
     SILENT,
     Deadline,
@@ -28,10 +29,10 @@ from headgate.gateway.kafka_errors import (
     translate,
     unreachable,
 )
-from headgate.gateway.kafka_java import JavaAdmin
-from headgate.gateway.kafka_topics import Offsets, TopicPart, Warnings
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.kafka.topics import Offsets, TopicPart, Warnings
 from headgate.model.cluster import Cluster, Group, GroupType, Topic
-from headgate.model.streams import looks_internal
+from headgate.model.kafka_streams import looks_internal
 
 TIMEOUT = 9.0
 # A refused connection is told after the first of these, a silent one after the second.

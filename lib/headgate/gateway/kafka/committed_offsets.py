@@ -14,16 +14,10 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 
 from headgate.errors import RefusedError, SetupError, StepError
-from headgate.gateway import kafka_groups
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import (
-    COORDINATOR_TIME,
-    TRANSIENT,
-    Deadline,
-    gather,
-    translate,
-)
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.errors import COORDINATOR_TIME, TRANSIENT, Deadline, gather, translate
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import GroupOffset
 
 Target = tuple[int, int | None, str | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from headgate.errors import ConfigError, SetupError
-from headgate.gateway.jars import broker_class_path
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_java import JavaAdmin
-from headgate.model.registry import Registry
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.java_admin_client import JavaAdmin
+from headgate.gateway.process.jars import broker_class_path
+from headgate.model.registered_pipelines import Registry
 
 
 def open_kafka(registry: Registry) -> Kafka:

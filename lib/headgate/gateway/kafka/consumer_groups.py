@@ -19,14 +19,8 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headgate.gateway.kafka_errors import (
-    COORDINATOR_TIME,
-    TRANSIENT,
-    Deadline,
-    gather,
-    kafka_error,
-)
-from headgate.gateway.kafka_topics import Warnings
+from headgate.gateway.kafka.errors import COORDINATOR_TIME, TRANSIENT, Deadline, gather, kafka_error
+from headgate.gateway.kafka.topics import Warnings
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 
 PAUSE = 0.2

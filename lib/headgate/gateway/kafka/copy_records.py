@@ -17,10 +17,10 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from headgate.errors import StepError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.record_writer import Watch, name_of, write_in_order
-from headgate.gateway.topic_records import Record, each_record
-from headgate.plan.ports.parking import Digest, Span
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.read_records import Record, each_record
+from headgate.gateway.kafka.write_records import Watch, name_of, write_in_order
+from headgate.reprocess.ports.record_backup import Digest, Span
 
 # The last header of a parked record: topic, partition and offset that it had.
 WHERE = "headgate.parked.from"

@@ -17,9 +17,9 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from headgate.errors import HeadgateError, RefusedError, StepError, UnreachableError
-from headgate.gateway.kafka_java_config import java_config
-from headgate.gateway.kafka_java_streams import each, streams_group, word
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka.java_client_config import java_config
+from headgate.gateway.kafka.java_streams_groups import each, streams_group, word
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
 
 JVM = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
@@ -139,7 +139,7 @@ class JavaAdmin:
 
     def _launch(self) -> None:
         # Imported here: most commands ask Kafka, and few of them need Java.
-        from headgate.gateway.java_gateway import launch
+        from headgate.gateway.process.py4j import launch
 
         self._gateway, self._process = launch(self._class_path, JVM, auto_convert=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py4j.protocol import Py4JJavaError
 
-from headgate.gateway.kafka_java import JavaAdmin, cause_of
+from headgate.gateway.kafka.java_admin_client import JavaAdmin, cause_of
 
 _GONE = ("UnknownTopicIdException", "UnknownTopicOrPartitionException")
 # Brokers before 2.8 know no ids.

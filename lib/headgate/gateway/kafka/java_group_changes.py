@@ -7,8 +7,8 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from headgate.gateway.kafka_java import JavaAdmin, cause_of, is_missing
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka.java_admin_client import JavaAdmin, cause_of, is_missing
+from headgate.gateway.kafka.topics import TopicPart
 
 # Who left before, or between the look and the call, is gone, which was wanted.
 _LEFT = ("UnknownMemberIdException", "leaving members should not be empty")

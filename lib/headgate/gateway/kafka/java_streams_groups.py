@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member
-from headgate.model.streams import GroupSubtopology, GroupTopic
+from headgate.model.kafka_streams import GroupSubtopology, GroupTopic
 
 
 def streams_group(group_id: str, described: Any, offsets: Any) -> Group:

@@ -7,8 +7,8 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from headgate.gateway.kafka_java import JavaAdmin, cause_of
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka.java_admin_client import JavaAdmin, cause_of
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.transactions import Transaction
 
 OPEN = ("ONGOING", "PREPARE_COMMIT", "PREPARE_ABORT")

@@ -9,10 +9,10 @@ from typing import Any
 from confluent_kafka.admin import NewPartitions
 
 from headgate.errors import StepError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import gather
-from headgate.gateway.kafka_topic_changes import KNOWN_SECONDS
-from headgate.gateway.kafka_topics import begin_end
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.errors import gather
+from headgate.gateway.kafka.topic_changes import KNOWN_SECONDS
+from headgate.gateway.kafka.topics import begin_end
 
 _PAUSE = 0.1
 

@@ -18,8 +18,8 @@ from confluent_kafka import (
 )
 
 from headgate.errors import ConfigError, RefusedError, StepError, UnreachableError
-from headgate.gateway.kafka_errors import kafka_error, translate
-from headgate.gateway.kafka_topics import TopicPart
+from headgate.gateway.kafka.errors import kafka_error, translate
+from headgate.gateway.kafka.topics import TopicPart
 
 _READER = "headgate-rehearsal-reader"
 _SILENT_S = 30.0

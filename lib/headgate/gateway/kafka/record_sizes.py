@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from headgate.errors import HeadgateError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_topics import TopicPart
-from headgate.gateway.topic_records import read_records
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.read_records import read_records
+from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Topic
 
 _PARTITIONS, _RECORDS = 3, 25

@@ -16,12 +16,12 @@ from confluent_kafka.admin import (
 )
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway import kafka_java_topics
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import MISSING, gather, translate
-from headgate.gateway.kafka_topics import OF_THE_TOPIC, TopicPart, begin_end
+from headgate.gateway.kafka import java_delete_topic as kafka_java_topics
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.errors import MISSING, gather, translate
+from headgate.gateway.kafka.topics import OF_THE_TOPIC, TopicPart, begin_end
 from headgate.model.cluster import Topic
-from headgate.plan.ports.kafka import TopicShape
+from headgate.reprocess.ports.kafka import TopicShape
 
 # How long Kafka may take until all brokers know of a topic's beginning or end.
 KNOWN_SECONDS = 30.0

@@ -16,9 +16,9 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource
 
-from headgate.gateway.kafka_errors import LEADERLESS, SILENT, Deadline, gather
+from headgate.gateway.kafka.errors import LEADERLESS, SILENT, Deadline, gather
 from headgate.model.cluster import Partition, Topic
-from headgate.model.streams import looks_internal
+from headgate.model.kafka_streams import looks_internal
 
 TopicPart = tuple[str, int]
 Offsets = dict[TopicPart, int | None]

@@ -8,9 +8,9 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 
 from headgate.errors import ConfigError, StepError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import kafka_error
-from headgate.gateway.topic_records import Record
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.errors import kafka_error
+from headgate.gateway.kafka.read_records import Record
 
 _LOOK_EVERY = 1000
 _SILENT_S = 120.0

@@ -15,11 +15,11 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headgate.errors import SetupError, UnreachableError
-from headgate.gateway.child_processes import Child, Program
-from headgate.gateway.jars import broker_class_path
-from headgate.gateway.java import java
-from headgate.gateway.ports import LOOPBACK, free_port
-from headgate.gateway.supervise import Supervisor
+from headgate.gateway.process.child_process import Child, Program
+from headgate.gateway.process.free_ports import LOOPBACK, free_port
+from headgate.gateway.process.jars import broker_class_path
+from headgate.gateway.process.java import java
+from headgate.gateway.process.supervise import Supervisor
 
 NAME = "broker"
 NONE: Mapping[str, str] = MappingProxyType({})

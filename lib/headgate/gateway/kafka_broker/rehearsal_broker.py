@@ -17,13 +17,13 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import NewTopic
 
 from headgate.errors import StepError
-from headgate.gateway.broker import start_broker
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_errors import gather, kafka_error
-from headgate.gateway.kafka_offsets import alter_offsets, read_offsets
-from headgate.gateway.kafka_topics import TopicPart
-from headgate.gateway.supervise import Supervisor
-from headgate.gateway.topic_records import Record, read_records, write_records
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import alter_offsets, read_offsets
+from headgate.gateway.kafka.errors import gather, kafka_error
+from headgate.gateway.kafka.read_records import Record, read_records, write_records
+from headgate.gateway.kafka.topics import TopicPart
+from headgate.gateway.kafka_broker.local_broker import start_broker
+from headgate.gateway.process.supervise import Supervisor
 from headgate.model.cluster import GroupOffset
 
 MOST_FILLED = 1_000_000

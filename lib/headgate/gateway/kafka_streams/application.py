@@ -19,7 +19,7 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from headgate.errors import CaptureError
-from headgate.gateway.streams_jvm import StreamsJvm, chain_of
+from headgate.gateway.kafka_streams.jvm import StreamsJvm, chain_of
 
 ENTRY = re.compile(r"(?P<type>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)(?:#(?P<method>\w+))?$")
 _METRICS = "kafka.streams:type=stream-metrics,client-id=*"

@@ -30,11 +30,11 @@ from py4j.java_gateway import GatewayParameters
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from headgate.errors import CaptureError, UnreachableError
-from headgate.gateway.child_processes import Child, Program, launch
-from headgate.gateway.clean_environment import clean_environment
-from headgate.gateway.jars import broker_class_path, streams_class_path
-from headgate.gateway.java import java
-from headgate.gateway.java_gateway import OwnGateway, py4j_jar
+from headgate.gateway.process.child_process import Child, Program, launch
+from headgate.gateway.process.clean_environment import clean_environment
+from headgate.gateway.process.jars import broker_class_path, streams_class_path
+from headgate.gateway.process.java import java
+from headgate.gateway.process.py4j import OwnGateway, py4j_jar
 
 MEMORY = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 _STREAMS = "org/apache/kafka/streams/KafkaStreams.class"

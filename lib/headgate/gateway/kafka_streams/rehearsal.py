@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headgate.errors import RefusedError
-from headgate.gateway.connection_watch import strange
-from headgate.gateway.kafka_topics import TopicPart
-from headgate.gateway.rehearsal_broker import RehearsalBroker
-from headgate.gateway.streams_application import Refused, is_down
-from headgate.gateway.streams_jvm import StreamsJvm
+from headgate.gateway.kafka.topics import TopicPart
+from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
+from headgate.gateway.kafka_streams.application import Refused, is_down
+from headgate.gateway.kafka_streams.jvm import StreamsJvm
+from headgate.gateway.process.connections import strange
+from headgate.model.kafka_streams_rehearsal import StreamsStage
 from headgate.model.rehearsal import EngineOutcome
-from headgate.model.streams_rehearsal import StreamsStage
 
 _LOOK_S = 0.1
 _ASK_S = 0.4

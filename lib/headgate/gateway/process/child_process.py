@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headgate.store.private_files import log_file
+from headgate.text.private_files import log_file
 
 _CHILD = Path(__file__).with_name("child.py")
 _LOG_LIMIT = 4_000_000

@@ -14,7 +14,7 @@ from headgate.errors import SetupError
 
 ENVIRONMENT = "HEADGATE_JARS"
 IVY_FILE = Path(__file__).with_name("ivy.xml")
-_CLONE = Path(__file__).parents[3]
+_CLONE = Path(__file__).parents[4]
 
 
 def jars_folder() -> Path:

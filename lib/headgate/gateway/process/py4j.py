@@ -11,7 +11,7 @@ from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway, lau
 from py4j.protocol import Py4JError, get_return_value, is_error
 
 from headgate.errors import SetupError
-from headgate.gateway.java import java
+from headgate.gateway.process.java import java
 
 
 class OwnGateway(JavaGateway):  # type: ignore[misc]

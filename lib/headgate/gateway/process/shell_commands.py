@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from headgate.errors import StepError
-from headgate.store.private_files import log_file
+from headgate.text.private_files import log_file
 
 # Run before the shell: asks the kernel to end this process with the one that started it, and
 # ends at once where that one is gone already. A function between fork and exec would do the

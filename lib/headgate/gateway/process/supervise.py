@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headgate.gateway.child_processes import Child, Program, descendants, launch
+from headgate.gateway.process.child_process import Child, Program, descendants, launch
 
 _PR_SET_CHILD_SUBREAPER = 36
 # A killed process still has to be scheduled once to end; a busy machine takes seconds for that.

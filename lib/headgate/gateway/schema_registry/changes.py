@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headgate.errors import NotFoundError
-from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.plan.ports.schemas import SubjectVersion
+from headgate.gateway.schema_registry.client import SchemaRegistry
+from headgate.reprocess.ports.schema_registry import SubjectVersion
 
 
 class SchemaChanges(SchemaRegistry):

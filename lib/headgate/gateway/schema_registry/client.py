@@ -10,16 +10,10 @@ from functools import partial
 from threading import Thread
 from typing import Any, TypeVar
 
-from headgate.errors import (
-    ConfigError,
-    HeadgateError,
-    NotFoundError,
-    SchemaError,
-    UnreachableError,
-)
-from headgate.gateway.addresses import without_secret
-from headgate.parse.spark.secrets import mask_text
-from headgate.schemas.model import Mode, RegisteredSchema, SchemaFormat, SchemaText
+from headgate.errors import ConfigError, HeadgateError, NotFoundError, SchemaError, UnreachableError
+from headgate.gateway.files.addresses import without_secret
+from headgate.model.topic_schema import Mode, RegisteredSchema, SchemaFormat, SchemaText
+from headgate.text.secrets import mask_text
 
 T = TypeVar("T")
 ANSWER = 8.0

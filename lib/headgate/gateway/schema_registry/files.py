@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from headgate.errors import SchemaError
-from headgate.schemas.model import SchemaFormat, SchemaText
-from headgate.schemas.read import LONGEST, format_of, imported
+from headgate.model.topic_schema import SchemaFormat, SchemaText
+from headgate.parse.topic_schemas.read import LONGEST, format_of, imported
 
 MOST_FILES = 200
 

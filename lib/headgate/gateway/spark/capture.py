@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headgate.errors import CaptureError, UnreachableError
-from headgate.gateway.spark_process import (
+from headgate.gateway.spark.run_job import (
     ended_early,
     jars_hint,
     joined_jars,
@@ -20,7 +20,7 @@ TIMEOUT_S = 180.0
 
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 PIECES = ("explain.txt", "formatted.txt", "logical.json", "capture.json", "conf.json")
-_PROGRAM = "headgate.jobs.capture_query"
+_PROGRAM = "headgate.spark_jobs.capture_query"
 
 
 def is_entry_point(text: str, folder: Path) -> bool:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.checkpoint_batches import commit_of
-from headgate.gateway.checkpoint_copy import copy_checkpoint, point_to, point_to_itself
-from headgate.gateway.checkpoints import make_like, remove_tree, sync, write_file
-from headgate.gateway.evidence_files import find
-from headgate.gateway.spark_process import ended_early, program_environment, run_program
+from headgate.gateway.checkpoint.batches import commit_of
+from headgate.gateway.checkpoint.copy import copy_checkpoint, point_to, point_to_itself
+from headgate.gateway.checkpoint.folders import make_like, remove_tree, sync, write_file
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.spark.run_job import ended_early, program_environment, run_program
 from headgate.model.open_state import OpenStore
-from headgate.model.rewind import StoreRows
+from headgate.model.restore_points import StoreRows
 
 SECONDS = 3600.0
 MANIFEST = "manifest.json"
@@ -39,7 +39,7 @@ def repartition(
     point_to_itself(copy)
     batch = _last_commit(copy)
     wish = {"checkpoint": str(copy), "batch": batch, "partitions": partitions}
-    found = _run("headgate.jobs.repartition_state", wish, folder, copy, cancelled)
+    found = _run("headgate.spark_jobs.repartition_state", wish, folder, copy, cancelled)
     other = [f"operator {row['operator']}, {row['store']}" for row in found if not row["same"]]
     if other:
         raise StepError(f"the state of {'; '.join(other)} is not row by row what it was")
@@ -62,7 +62,7 @@ def export(
     into.mkdir(parents=True)
     batch = _last_commit(checkpoint)
     wish = {"checkpoint": str(checkpoint), "batch": batch, "folder": str(into)}
-    found = _run("headgate.jobs.export_state", wish, folder, checkpoint, cancelled)
+    found = _run("headgate.spark_jobs.export_state", wish, folder, checkpoint, cancelled)
     if not found:
         raise RefusedError(f"{checkpoint} has no state that could be exported")
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
@@ -89,7 +89,7 @@ def open_stores(
     that the program died.
     """
     wish = {"checkpoint": str(checkpoint), "batch": batch}
-    found = _run("headgate.jobs.open_state", wish, folder, checkpoint, lambda: False, seconds)
+    found = _run("headgate.spark_jobs.open_state", wish, folder, checkpoint, lambda: False, seconds)
     return tuple(OpenStore(**row) for row in found)
 
 

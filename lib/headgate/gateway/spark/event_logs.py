@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.gateway.addresses import is_uri
-from headgate.gateway.evidence_files import Place, opened
-from headgate.gateway.local_files import LocalFiles
-from headgate.gateway.packed_streams import (
+from headgate.gateway.files.addresses import is_uri
+from headgate.gateway.files.decompress import (
     LIMITS,
     DamagedError,
     Limits,
@@ -23,15 +21,17 @@ from headgate.gateway.packed_streams import (
     packing,
     unpacked,
 )
-from headgate.parse.spark.event_log_lines import holds_events, split_lines
+from headgate.gateway.files.evidence_files import Place, opened
+from headgate.gateway.files.local import LocalFiles
+from headgate.parse.spark.event_log.lines import holds_events, split_lines
 
 if TYPE_CHECKING:
     import zipfile
 
     from _typeshed import WriteableBuffer as Buffer
 
-    from headgate.parse.spark.event_log import EventLog
-    from headgate.parse.spark.event_log_gather import Keep
+    from headgate.parse.spark.event_log.gather import Keep
+    from headgate.parse.spark.event_log.read import EventLog
 
 _HEAD = 64 << 10
 # A remote file answers each read with a request.
@@ -66,7 +66,7 @@ class EventLogFiles:
         UnreachableError where a remote file system stops to answer.
         """
         # Imported here: whether a file is an event log is asked of each.
-        from headgate.parse.spark.event_log import MOST_REPORTS, EventLogReader
+        from headgate.parse.spark.event_log.read import MOST_REPORTS, EventLogReader
 
         reader = EventLogReader(self.path, keep, MOST_REPORTS if most is None else most)
         for file in self.files:

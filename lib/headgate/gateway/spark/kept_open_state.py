@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from headgate.errors import StepError
-from headgate.gateway.checkpoints import write_file
+from headgate.gateway.checkpoint.folders import write_file
 from headgate.model.open_state import OpenStore
 
 _FOLDER = "open-state"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import RefusedError
-from headgate.gateway.checkpoint_batches import commit_of
-from headgate.gateway.spark_process import ended_early, program_environment, run_program
-from headgate.model.rewind import StoreRows
+from headgate.gateway.checkpoint.batches import commit_of
+from headgate.gateway.spark.run_job import ended_early, program_environment, run_program
+from headgate.model.restore_points import StoreRows
 
-_PROGRAM = "headgate.jobs.read_state"
+_PROGRAM = "headgate.spark_jobs.read_state"
 SECONDS = 1800.0
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError, UnreachableError
-from headgate.gateway.checkpoint_copy import point_to_itself
-from headgate.gateway.spark_capture import PIECES
-from headgate.gateway.spark_process import (
+from headgate.gateway.checkpoint.copy import point_to_itself
+from headgate.gateway.spark.capture import PIECES
+from headgate.gateway.spark.run_job import (
     ended_early,
     jars_hint,
     joined_jars,
@@ -28,7 +28,7 @@ from headgate.model.rehearsal import (
     WayBack,
 )
 
-_PROGRAM = "headgate.jobs.rehearse_query"
+_PROGRAM = "headgate.spark_jobs.rehearse_query"
 _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0

@@ -10,18 +10,18 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from headgate.errors import EvidenceError, NotFoundError
-from headgate.gateway.event_log_files import zipped_logs
-from headgate.gateway.web import Web
-from headgate.parse.spark.event_log import EventLog
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.rest import (
+from headgate.gateway.http.client import Web
+from headgate.gateway.spark.event_logs import zipped_logs
+from headgate.parse.spark.event_log.gather import Keep
+from headgate.parse.spark.event_log.read import EventLog
+from headgate.parse.spark.event_log.rest_api import (
     RestAddress,
     batch_query,
     read_rest,
     rest_address,
     wanted_executions,
 )
-from headgate.parse.spark.secrets import mask_text
+from headgate.text.secrets import mask_text
 
 _PAGE = 1000
 _MOST_EXECUTIONS = 20_000

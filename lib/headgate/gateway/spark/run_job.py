@@ -1,4 +1,4 @@
-"""Run a program of `headgate.jobs` beside us, without credentials, and end it when it hangs."""
+"""Run a program of `spark_jobs` beside us, without credentials, and end it when it hangs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from headgate.errors import RunCancelledError, SetupError, UnreachableError
-from headgate.gateway.clean_environment import clean_environment
-from headgate.gateway.jars import ENVIRONMENT as JARS
-from headgate.gateway.jars import spark_jars
+from headgate.gateway.process.clean_environment import clean_environment
+from headgate.gateway.process.jars import ENVIRONMENT as JARS
+from headgate.gateway.process.jars import spark_jars
 
 _POLL_S = 0.2
 

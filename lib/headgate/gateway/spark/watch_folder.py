@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.gateway.evidence_files import Place, entries, opened, read, together
-from headgate.parse.spark.watch_mark import PART, is_watch
+from headgate.gateway.files.evidence_files import Place, entries, opened, read, together
+from headgate.parse.spark.watch.mark import PART, is_watch
 
 if TYPE_CHECKING:
-    from headgate.parse.spark.event_log_gather import Keep
-    from headgate.parse.spark.watch import Watched
+    from headgate.parse.spark.event_log.gather import Keep
+    from headgate.parse.spark.watch.read import Watched
 
 # Each part tells anew who runs and by which plan, so the newest ones alone say how it is now.
 _NEWEST_RUNS = 200
@@ -44,8 +44,8 @@ def _read_parts(
     most: int | None = None,
 ) -> Watched:
     # Imported here: whether a folder is a watch's is asked of each.
-    from headgate.parse.spark.event_log import MOST_REPORTS
-    from headgate.parse.spark.watch import WatchReader
+    from headgate.parse.spark.event_log.read import MOST_REPORTS
+    from headgate.parse.spark.watch.read import WatchReader
 
     reader = WatchReader(folder.name, keep, MOST_REPORTS if most is None else most)
     failures = []

@@ -7,9 +7,9 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 
 from headgate.errors import StepError
-from headgate.gateway.kafka_errors import kafka_error
-from headgate.model.registry import Registry
-from headgate.parse.spark.watch_control import ControlRequest
+from headgate.gateway.kafka.errors import kafka_error
+from headgate.model.registered_pipelines import Registry
+from headgate.parse.spark.watch.requests import ControlRequest
 
 _SECONDS = 15.0
 

@@ -10,12 +10,12 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headgate.errors import ConfigError, EvidenceError
-from headgate.gateway.kafka import FIRST_ANSWERS
-from headgate.gateway.kafka_errors import SILENT, is_final, kafka_error, translate
-from headgate.gateway.topic_records import arrived
-from headgate.parse.spark.event_log import MOST_REPORTS
-from headgate.parse.spark.event_log_gather import Keep
-from headgate.parse.spark.watch import Watched, WatchReader
+from headgate.gateway.kafka.cluster import FIRST_ANSWERS
+from headgate.gateway.kafka.errors import SILENT, is_final, kafka_error, translate
+from headgate.gateway.kafka.read_records import arrived
+from headgate.parse.spark.event_log.gather import Keep
+from headgate.parse.spark.event_log.read import MOST_REPORTS
+from headgate.parse.spark.watch.read import Watched, WatchReader
 
 TOPIC = "kafka:"
 _SECONDS = 30.0

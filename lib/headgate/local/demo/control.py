@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from headgate.local.switchboard import Answer, ask
+from headgate.local.stack.switchboard import Answer, ask
 
 _NOT_RUNNING = 3
 

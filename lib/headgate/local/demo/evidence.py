@@ -17,10 +17,10 @@ from pathlib import Path
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from headgate.jobs.recorded_query import Place, record
-from headgate.jobs.unread_sources import EmptyFolders
-from headgate.jobs.unstarted import Unstarted
-from headgate.jobs.used_functions import watch_functions
+from headgate.spark_jobs.block_sources import EmptyFolders
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.record_query import Place, record
+from headgate.spark_jobs.user_functions import watch_functions
 
 
 class EvidenceFolder:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.gateway.child_processes import Program
+from headgate.gateway.process.child_process import Program
 from headgate.local.demo.topics import KAFKA
 
 CONTROL = "headgate.local.demo.control"

@@ -23,7 +23,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 import headgate
 from headgate.local.demo.evidence import EvidenceFolder
-from headgate.local.jars import spark_jars
+from headgate.local.demo.jars import spark_jars
 
 EVIDENCE, READY, WATCH = "evidence", "ready", "watch"
 _MOST_WATCH = 64 << 20

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headgate.errors import SetupError
-from headgate.store.private_files import open_private
+from headgate.text.private_files import open_private
 
 _LOCK = "up.lock"
 

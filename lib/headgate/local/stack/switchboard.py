@@ -20,10 +20,10 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from headgate.gateway.child_processes import Child, Program
-from headgate.gateway.ports import LOOPBACK
-from headgate.gateway.supervise import Supervisor
-from headgate.local.home import is_held
+from headgate.gateway.process.child_process import Child, Program
+from headgate.gateway.process.free_ports import LOOPBACK
+from headgate.gateway.process.supervise import Supervisor
+from headgate.local.stack.home import is_held
 
 _FILE = "stack.json"
 _START_LIMIT = 120.0

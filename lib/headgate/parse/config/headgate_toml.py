@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import PurePath
 
 from headgate.errors import RegistryError
-from headgate.model.calls import WatchControl
-from headgate.model.registry import (
+from headgate.model.commands import WatchControl
+from headgate.model.registered_pipelines import (
     KEEP_SNAPSHOTS,
     Accept,
     DeclaredTopic,
@@ -19,10 +19,10 @@ from headgate.model.registry import (
     Registry,
 )
 from headgate.model.version import Engine
-from headgate.parse.commands import read_commands
-from headgate.parse.durations import read_duration
-from headgate.parse.toml_lines import TomlLines
-from headgate.parse.toml_table import Table
+from headgate.parse.config.pipeline_commands import read_commands
+from headgate.parse.config.toml_lines import TomlLines
+from headgate.parse.config.toml_table import Table
+from headgate.text.durations import read_duration
 
 _AT = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from headgate.model.calls import (
+from headgate.model.commands import (
     Ask,
     Call,
     Find,
@@ -20,10 +20,10 @@ from headgate.model.calls import (
     Wait,
     WatchControl,
 )
-from headgate.model.registry import Commands
-from headgate.parse.json_path import json_path
-from headgate.parse.spark.secrets import is_secret, mask_text
-from headgate.parse.toml_table import Table
+from headgate.model.registered_pipelines import Commands
+from headgate.parse.config.json_path import json_path
+from headgate.parse.config.toml_table import Table
+from headgate.text.secrets import is_secret, mask_text
 
 WORDS: Final = (
     *("stop", "start", "status", "clean", "fence", "unfence"),

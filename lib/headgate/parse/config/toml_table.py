@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import Any, NoReturn
 
 from headgate.errors import RegistryError
-from headgate.model.near_names import near_names
-from headgate.parse.toml_lines import Path, TomlLines
+from headgate.parse.config.toml_lines import Path, TomlLines
+from headgate.text.near_names import near_names
 
 _VARIABLE = re.compile(r"(\$?)\$\{([^}]*)\}")
 _WORDS = {str: "a string", bool: "true or false", int: "a number", float: "a number"}

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.version import Evidence, Version
-from headgate.parse.few_warnings import few
-from headgate.parse.recognise import Piece, PieceKind
-from headgate.parse.spark.checkpoint import Checkpoint
-from headgate.parse.spark.choose_plans import Chosen, choose_plans, printed
-from headgate.parse.spark.json_plan import is_plan, read_json_plan
-from headgate.parse.spark.plan import Plan
-from headgate.parse.spark.secrets import mask_record
-from headgate.parse.spark.session import Report, Session, read_reports, read_session
-from headgate.parse.spark.version import Pieces, build_version
-from headgate.parse.streams.complete import completed_application
-from headgate.parse.streams.kinds import check_one_engine, is_streams, is_weak
+from headgate.parse.evidence.complete import completed_application
+from headgate.parse.evidence.few_warnings import few
+from headgate.parse.evidence.one_engine import check_one_engine, is_streams, is_weak
+from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
+from headgate.parse.spark.query.choose_plans import Chosen, choose_plans, printed
+from headgate.parse.spark.query.version import Pieces, build_version
+from headgate.parse.spark.session.capture_json import Report, Session, read_reports, read_session
+from headgate.text.secrets import mask_record
 
 if TYPE_CHECKING:
-    from headgate.parse.spark.event_log import EventLog
-    from headgate.parse.spark.event_log_gather import Keep
-    from headgate.parse.spark.event_log_version import LoggedQuery, LoggedVersion
-    from headgate.parse.spark.watch import Watched
+    from headgate.parse.spark.event_log.gather import Keep
+    from headgate.parse.spark.event_log.read import EventLog
+    from headgate.parse.spark.event_log.version import LoggedQuery, LoggedVersion
+    from headgate.parse.spark.watch.read import Watched
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     check_one_engine(found.pieces, [path for path, _ in found.checkpoints])
     if any(map(is_streams, found.pieces)):
         # Imported here: a Spark query's evidence need not wait for it.
-        from headgate.parse.streams.assemble import build_streams
+        from headgate.parse.evidence.assemble_kafka_streams import build_streams
 
         return [build_streams(found.pieces, name=found.name, warnings=found.warnings)]
     weak = [p for p in found.pieces if is_weak(p)]
@@ -96,7 +96,7 @@ def _logged(found: Gathered) -> tuple[LoggedQuery, ...]:
     logs = logs_of(found)
     if not logs:
         return ()
-    from headgate.parse.spark.event_log_version import queries
+    from headgate.parse.spark.event_log.version import queries
 
     return queries(logs)
 
@@ -104,7 +104,7 @@ def _logged(found: Gathered) -> tuple[LoggedQuery, ...]:
 def _newest_logged(logs: Sequence[LoggedQuery], meant: Collection[str]) -> LoggedVersion | None:
     if not logs:
         return None
-    from headgate.parse.spark.event_log_version import logged_of
+    from headgate.parse.spark.event_log.version import logged_of
 
     return logged_of(logs, meant)
 
@@ -114,7 +114,7 @@ def _told(
 ) -> Mapping[str, Any]:
     if not watched:
         return {}
-    from headgate.parse.spark.watch import told_of
+    from headgate.parse.spark.watch.read import told_of
 
     return told_of(watched, meant, run_id)
 

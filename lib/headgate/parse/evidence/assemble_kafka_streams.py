@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.model.streams import InternalTopic
+from headgate.model.kafka_streams import InternalTopic
 from headgate.model.version import Evidence, Version
-from headgate.parse.recognise import Piece
-from headgate.parse.streams.config import Config
-from headgate.parse.streams.described import Description
-from headgate.parse.streams.kinds import KINDS
-from headgate.parse.streams.pieces import Found
-from headgate.parse.streams.version import StreamsPieces, build_version
+from headgate.parse.evidence.one_engine import KINDS
+from headgate.parse.evidence.recognise import Piece
+from headgate.parse.kafka_streams.config import Config
+from headgate.parse.kafka_streams.described import Description
+from headgate.parse.kafka_streams.pieces import Found
+from headgate.parse.kafka_streams.version import StreamsPieces, build_version
 
 
 def build_streams(

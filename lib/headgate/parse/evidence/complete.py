@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 
 _NOTHING: tuple[Any, ...] = (None, (), {}, False)
 _DESCRIBED = frozenset(

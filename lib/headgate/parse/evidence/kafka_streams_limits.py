@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 
 _NEVER = (
     "serdes, window sizes and grace, the code of aggregations and filters, types of stores and "

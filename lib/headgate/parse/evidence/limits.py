@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
-from headgate.parse.streams.limits import limits_of_streams
+from headgate.parse.evidence.kafka_streams_limits import limits_of_streams
 
 _CAPTURE = "`headgate capture module:function`"
 _PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch", "rest"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headgate.errors import EvidenceError
-from headgate.parse.recognise import Piece, PieceKind
+from headgate.parse.evidence.recognise import Piece, PieceKind
 
 KINDS = frozenset(
     {

@@ -9,21 +9,21 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
-from headgate.parse.embedded import plan_texts
-from headgate.parse.json_text import whole_characters
-from headgate.parse.spark.forms import read_explain
-from headgate.parse.spark.json_plan import is_plan, read_json_plan
-from headgate.parse.spark.secrets import mask, mask_json, mask_text
-from headgate.parse.spark.session import (
+from headgate.parse.evidence.embedded_explain import plan_texts
+from headgate.parse.spark.operators.plan_forms import read_explain
+from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
+from headgate.parse.spark.session.capture_json import (
     Session,
     is_progress,
     read_reports,
     read_session,
 )
-from headgate.parse.spark.watch_mark import is_watch
+from headgate.parse.spark.watch.mark import is_watch
+from headgate.text.json_text import whole_characters
+from headgate.text.secrets import mask, mask_json, mask_text
 
 if TYPE_CHECKING:
-    from headgate.parse.streams.pieces import Found
+    from headgate.parse.kafka_streams.pieces import Found
 
 
 VERSION_FILE = "headgate-version"
@@ -89,7 +89,7 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
     """
     if is_watch(data):
         # Imported where it is needed, as other kinds below: a command reads one of them.
-        from headgate.parse.spark.watch import read_watch
+        from headgate.parse.spark.watch.read import read_watch
 
         watched = read_watch(data.splitlines(keepends=True), path=path)
         return Piece(PieceKind.WATCH, path, watched, watched.log.warnings)
@@ -116,14 +116,14 @@ def _explain(text: str, path: str) -> Piece | None:
 
 def _streams_text(text: str, path: str) -> Piece | None:
     # Imported here: a Spark query's evidence need not wait for it.
-    from headgate.parse.streams.pieces import from_text
+    from headgate.parse.kafka_streams.pieces import from_text
 
     # Before it is read: a reader cuts texts, and what is left of a key would tell nothing.
     return _streams(from_text(mask_text(text)), path)
 
 
 def _streams_json(values: list[Any], path: str) -> Piece | None:
-    from headgate.parse.streams.pieces import from_json
+    from headgate.parse.kafka_streams.pieces import from_json
 
     return _streams(from_json(mask_json(values)), path)
 
@@ -240,7 +240,7 @@ def _object(
     found: Mapping[str, Any], data: bytes, path: str, warnings: tuple[str, ...]
 ) -> Piece | None:
     if found.get("kind") == VERSION_FILE:
-        from headgate.parse import version_file
+        from headgate.parse.evidence import version_file
 
         version = version_file.load(data, source=path)
         version_file.check_graph(version.topology, source=path)

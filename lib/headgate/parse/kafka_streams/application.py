@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     InternalTopic,
     Repartition,
     StreamsApplication,
@@ -14,12 +14,12 @@ from headgate.model.streams import (
     StreamsSource,
     StreamsStore,
 )
-from headgate.parse.streams.config import Config
-from headgate.parse.streams.described import DescribedNode, Description, Key
-from headgate.parse.streams.internal import Joint
-from headgate.parse.streams.names import number_of
-from headgate.parse.streams.topics import by_topic
-from headgate.parse.streams.topology import Drawn
+from headgate.parse.kafka_streams.config import Config
+from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.generated_names import number_of
+from headgate.parse.kafka_streams.internal_topics import Joint
+from headgate.parse.kafka_streams.topic_lists import by_topic
+from headgate.parse.kafka_streams.topology import Drawn
 
 REUSES_SOURCE = ("all", "reuse.ktable.source.topics")
 """Values of `topology.optimization` that make a table's own topic its changelog."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.parse.spark.secrets import mask
+from headgate.text.secrets import mask
 
 _LOGGED = re.compile(r"\bStreamsConfig values:\s*$", re.M)
 _VALUE = re.compile(r"^\s+(?P<key>[a-z][\w.-]*) = ?(?P<value>.*)$")

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.parse.streams.described import DescribedNode, Description, Key, newest
-from headgate.parse.streams.endings import begins_heading, lacks_arrows, unread_repartitions
-from headgate.parse.streams.lines import Line, lines
-from headgate.parse.streams.links import Arrow, linked
-from headgate.parse.streams.node_text import KINDS, NodeText, read_node, split_arrows
+from headgate.parse.kafka_streams.describe_edges import Arrow, linked
+from headgate.parse.kafka_streams.describe_lines import Line, lines
+from headgate.parse.kafka_streams.describe_nodes import KINDS, NodeText, read_node, split_arrows
+from headgate.parse.kafka_streams.described import DescribedNode, Description, Key, newest
+from headgate.parse.kafka_streams.endings import begins_heading, lacks_arrows, unread_repartitions
 
 _NUMBER = re.compile(r"(?P<number>\d{1,9})(?P<rest>.*)", re.S)
 _GLOBAL = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from headgate.parse.streams.described import DescribedNode
-from headgate.parse.streams.links import Arrow
+from headgate.parse.kafka_streams.describe_edges import Arrow
+from headgate.parse.kafka_streams.described import DescribedNode
 
 _ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
 """The arrows that each kind of node is printed with; `none` stands for no neighbour."""

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from headgate.errors import EvidenceError
 from headgate.model.cluster import Cluster, Group, GroupType, Topic
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     InternalKind,
     InternalTopic,
     StreamsApplication,
     internal_kind,
 )
 from headgate.model.version import Engine, Evidence, Version
-from headgate.parse.streams.partial import partial
-from headgate.parse.streams.version import (
+from headgate.parse.kafka_streams.topology_from_group import partial
+from headgate.parse.kafka_streams.version import (
     NO_DESCRIPTION,
     NO_ID,
     disagreements,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from headgate.model.streams import InternalKind, internal_kind
-from headgate.parse.streams.described import DescribedNode, Description, Key
-from headgate.parse.streams.names import generated
+from headgate.model.kafka_streams import InternalKind, internal_kind
+from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.generated_names import generated
 
 
 @dataclass(frozen=True, slots=True)

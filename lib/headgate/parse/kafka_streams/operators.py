@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.parse.streams.described import DescribedNode, Description, Key
-from headgate.parse.streams.internal import Joint
-from headgate.parse.streams.names import generated, operator_of, operator_of_store
+from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.generated_names import generated, operator_of, operator_of_store
+from headgate.parse.kafka_streams.internal_topics import Joint
 
 UNREAD = frozenset({"unknown", "processor", "stateful_processor"})
 """Words that say that a node was not read: its name is the code's own, or no release's."""

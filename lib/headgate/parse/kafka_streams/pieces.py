@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.model.streams import InternalTopic
-from headgate.parse.streams.config import (
+from headgate.model.kafka_streams import InternalTopic
+from headgate.parse.kafka_streams.config import (
     Config,
     is_config,
     read_config,
@@ -15,9 +15,9 @@ from headgate.parse.streams.config import (
     read_properties,
     read_release,
 )
-from headgate.parse.streams.describe import looks_described, read_description
-from headgate.parse.streams.described import Description
-from headgate.parse.streams.topics import (
+from headgate.parse.kafka_streams.describe import looks_described, read_description
+from headgate.parse.kafka_streams.described import Description
+from headgate.parse.kafka_streams.topic_lists import (
     is_input_topics,
     is_internal_topics,
     read_input_topics,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headgate.model.streams import InternalKind, InternalTopic, internal_kind
+from headgate.model.kafka_streams import InternalKind, InternalTopic, internal_kind
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _FACTS = frozenset({"configs_set_on_topic", "configs_effective", "begin_offsets", "end_offsets"})

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.topology import Edge, Node, NodeKind, Topology
-from headgate.parse.streams.described import DescribedNode, Description, Key
-from headgate.parse.streams.ids import Part, node_ids, store_id
-from headgate.parse.streams.internal import Joint, joints
-from headgate.parse.streams.names import generated, number_of
-from headgate.parse.streams.operators import UNREAD, Around, around, operators
+from headgate.parse.kafka_streams.described import DescribedNode, Description, Key
+from headgate.parse.kafka_streams.generated_names import generated, number_of
+from headgate.parse.kafka_streams.internal_topics import Joint, joints
+from headgate.parse.kafka_streams.node_ids import Part, node_ids, store_id
+from headgate.parse.kafka_streams.operators import UNREAD, Around, around, operators
 
 _NO_NUMBER = -1
 _KINDS = {

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from headgate.model.cluster import Group
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     GroupSubtopology,
     GroupTopic,
     InternalKind,
@@ -22,8 +22,8 @@ from headgate.model.streams import (
     internal_kind,
 )
 from headgate.model.topology import Edge, Node, NodeKind, Topology
-from headgate.parse.streams.ids import Part, node_ids, store_id
-from headgate.parse.streams.names import number_of
+from headgate.parse.kafka_streams.generated_names import number_of
+from headgate.parse.kafka_streams.node_ids import Part, node_ids, store_id
 
 UNKNOWN = "unknown"
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.model.streams import InternalTopic, StreamsApplication
+from headgate.model.kafka_streams import InternalTopic, StreamsApplication
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Evidence, Sink, Source, Version
-from headgate.parse.streams.application import application
-from headgate.parse.streams.config import Config
-from headgate.parse.streams.described import Description
-from headgate.parse.streams.operators import UNREAD
-from headgate.parse.streams.topology import draw
+from headgate.parse.kafka_streams.application import application
+from headgate.parse.kafka_streams.config import Config
+from headgate.parse.kafka_streams.described import Description
+from headgate.parse.kafka_streams.operators import UNREAD
+from headgate.parse.kafka_streams.topology import draw
 
 NO_ID = (
     "the application id is not in the evidence: internal topics are named without it "

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.errors import SchemaError
-from headgate.schemas.model import NO_DEFAULT, SchemaField, SchemaFormat, SchemaText, TopicSchema
+from headgate.model.topic_schema import (
+    NO_DEFAULT,
+    SchemaField,
+    SchemaFormat,
+    SchemaText,
+    TopicSchema,
+)
 
 DEEPEST = 40
 """Fields nested deeper are not listed; the rules go as deep as the schema does."""

@@ -9,7 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from headgate.errors import SchemaError
-from headgate.schemas.model import NO_DEFAULT, SchemaField, SchemaFormat, SchemaText, TopicSchema
+from headgate.model.topic_schema import (
+    NO_DEFAULT,
+    SchemaField,
+    SchemaFormat,
+    SchemaText,
+    TopicSchema,
+)
 
 DEEPEST = 40
 MOST_FIELDS = 20_000

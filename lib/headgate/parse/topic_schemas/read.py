@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from headgate.errors import SchemaError
-from headgate.schemas.avro_schema import read_avro
-from headgate.schemas.json_schema import read_json, references_of
-from headgate.schemas.model import SchemaFormat, SchemaText, TopicSchema
-from headgate.schemas.protobuf_schema import imports_of, read_protobuf
+from headgate.model.topic_schema import SchemaFormat, SchemaText, TopicSchema
+from headgate.parse.topic_schemas.avro import read_avro
+from headgate.parse.topic_schemas.json_schema import read_json, references_of
+from headgate.parse.topic_schemas.protobuf import imports_of, read_protobuf
 
 LONGEST = 8 << 20
 _ONLY_AVRO = frozenset(

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headgate.parse.spark.checkpoint import batches
-from headgate.parse.spark.commit_log import CommitLog, read_commit
-from headgate.parse.spark.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.checkpoint.checkpoint import batches
+from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
 
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 

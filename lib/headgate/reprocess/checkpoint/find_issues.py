@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from headgate.model.version import FaultKind, Version
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.plan import checkup_sources
-from headgate.plan.checkpoint_files import CheckpointFiles, Edit
-from headgate.plan.checkup_logs import LOGS
-from headgate.plan.flaw import Flaw, Known
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.reprocess.checkpoint import source_log_issues as checkup_sources
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
+from headgate.reprocess.checkpoint.issue import Flaw, Known
+from headgate.reprocess.checkpoint.log_issues import LOGS
 
 Look: TypeAlias = Callable[[CheckpointFiles, Known], Flaw | None]
 LOOKS: tuple[Look, ...] = (*LOGS, *checkup_sources.LOOKS)

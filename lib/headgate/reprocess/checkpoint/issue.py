@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.model.version import Source
-from headgate.plan.checkpoint_files import Edit
+from headgate.reprocess.checkpoint.files import Edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

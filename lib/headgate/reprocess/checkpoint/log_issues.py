@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.checkpoint import read_checkpoint
-from headgate.parse.spark.offset_log import OffsetLog
-from headgate.plan.checkpoint_files import UNREADABLE, CheckpointFiles, Edit
-from headgate.plan.checkup_sources import entries_beyond, foreign_files
-from headgate.plan.flaw import Flaw, Known
+from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog
+from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edit
+from headgate.reprocess.checkpoint.issue import Flaw, Known
+from headgate.reprocess.checkpoint.source_log_issues import entries_beyond, foreign_files
+from headgate.text.json_text import read_json
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"

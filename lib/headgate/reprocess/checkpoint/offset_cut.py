@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.offset_log import OffsetLog
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog
+from headgate.text.json_text import read_json
 
 _NOTHING = "-"
 

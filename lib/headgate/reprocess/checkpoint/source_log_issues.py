@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
-from headgate.parse.spark.source_log import read_source_entry
-from headgate.plan.checkpoint_files import UNREADABLE, CheckpointFiles, Edit
-from headgate.plan.flaw import Flaw, Known
+from headgate.parse.spark.checkpoint.source_log import read_source_entry
+from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edit
+from headgate.reprocess.checkpoint.issue import Flaw, Known
 
 
 def strange_sources(found: CheckpointFiles, known: Known) -> Flaw | None:

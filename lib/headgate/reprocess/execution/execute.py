@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from headgate.errors import HeadgateError, RunCancelledError, StepError, UnreachableError
-from headgate.parse.spark.secrets import mask_text
-from headgate.plan.step import Step, Was
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.text.secrets import mask_text
 
 
 class StepState(StrEnum):

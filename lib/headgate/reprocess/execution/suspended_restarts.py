@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headgate.plan.execute import Record, StepState
-from headgate.plan.step import Step
-from headgate.plan.steps import StopPipeline, Unfence
-from headgate.plan.steps.process import Beginning
+from headgate.reprocess.execution.execute import Record, StepState
+from headgate.reprocess.steps import StopPipeline, Unfence
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.stop_start import Beginning
 
 
 def fence_left(steps: Sequence[Step], records: Mapping[int, Record]) -> StopPipeline | None:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.model.registry import Commands
-from headgate.plan.execute import Record
-from headgate.plan.fences import takes_off
-from headgate.plan.output_effects import OutputEffects
-from headgate.plan.plan import UNDO, Plan
-from headgate.plan.scenarios.common import topic_facts
-from headgate.plan.scenarios.output_statements import BEHIND, UNDONE, UNSTATED
-from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import (
+from headgate.model.registered_pipelines import Commands
+from headgate.reprocess.execution.execute import Record
+from headgate.reprocess.execution.suspended_restarts import takes_off
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import UNDO, Plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.scenarios.shared.common import topic_facts
+from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
+from headgate.reprocess.steps import (
     LeadBack,
     RestoreCheckpoint,
     RestoreGroup,
@@ -22,10 +22,10 @@ from headgate.plan.steps import (
     RestoreTopics,
     Unfence,
 )
-from headgate.plan.steps.moves import committed, replace_was
-from headgate.plan.steps.process import StopPipeline
-from headgate.plan.steps.rebind import rebind
-from headgate.plan.world import World
+from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.offsets.partition_offsets import committed, replace_was
+from headgate.reprocess.steps.process.rebind_commands import rebind
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headgate.model.open_state import OpenState
-from headgate.model.rewind import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
-from headgate.plan.checkpoint_files import CheckpointFiles, Edit
-from headgate.plan.position import Beginning, QueryPosition
+from headgate.model.restore_points import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
+from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from headgate.model.version import Version
-from headgate.plan.ports.checkpoints import CheckpointEffects, CheckpointWorld
-from headgate.plan.ports.control import ControlEffects, ControlWorld
-from headgate.plan.ports.folders import FolderEffects
-from headgate.plan.ports.kafka import KafkaEffects, KafkaWorld
-from headgate.plan.ports.parking import ParkingEffects
-from headgate.plan.ports.partitions import PartitionEffects, PartitionWorld
-from headgate.plan.ports.places import PlaceEffects, PlaceWorld
-from headgate.plan.ports.schemas import SchemaEffects, SchemaWorld
-from headgate.plan.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.checkpoint_location import PlaceEffects, PlaceWorld
+from headgate.reprocess.ports.checkpoints import CheckpointEffects, CheckpointWorld
+from headgate.reprocess.ports.folders import FolderEffects
+from headgate.reprocess.ports.kafka import KafkaEffects, KafkaWorld
+from headgate.reprocess.ports.partitions import PartitionEffects, PartitionWorld
+from headgate.reprocess.ports.processes import ControlEffects, ControlWorld
+from headgate.reprocess.ports.record_backup import ParkingEffects
+from headgate.reprocess.ports.schema_registry import SchemaEffects, SchemaWorld
+from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
 
 
 class World(

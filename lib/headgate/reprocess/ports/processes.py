@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 
 
 class Status(StrEnum):

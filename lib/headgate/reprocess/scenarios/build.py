@@ -9,13 +9,13 @@ from typing import Any
 
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
-from headgate.plan.answers import read_answers
-from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenario import Answer, Asked, LastPositions, Scenario, no_positions
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.output_statements import with_statements
-from headgate.plan.words import instead
-from headgate.plan.world import World
+from headgate.reprocess.answers import read_answers
+from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.scenario import Answer, Asked, LastPositions, Scenario, no_positions
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.output_statements import with_statements
+from headgate.text.words import instead
 
 
 class _Scenarios(Mapping[str, Scenario]):
@@ -63,6 +63,15 @@ PLANNED = (
     "ab",
     "chain",
 )
+
+# The folder of a scenario that is called otherwise.
+_FOLDERS = {
+    "carry-over": "new_checkpoint",
+    "rescale": "repartition",
+    "from-old-state": "rewind",
+    "skip": "skip_records",
+    "retire": "decommission",
+}
 
 
 def build_plan(
@@ -122,7 +131,8 @@ def _scenario(name: str) -> Scenario:
 
 
 def _declared(name: str) -> Scenario:
-    module = import_module(f"headgate.plan.scenarios.{name.replace('-', '_')}")
+    folder = _FOLDERS.get(name, name.replace("-", "_"))
+    module = import_module(f"headgate.reprocess.scenarios.{folder}.scenario")
     scenario: Scenario = module.SCENARIO
     return scenario
 

@@ -13,25 +13,8 @@ from typing import TYPE_CHECKING, Any
 from headgate.errors import PlanFileError
 
 if TYPE_CHECKING:
-    from headgate.plan.step import Step
-    from headgate.plan.steps.abort import AbortTransaction
-    from headgate.plan.steps.aside import PutBack, SetAside
-    from headgate.plan.steps.checkpoint import (
-        DropSnapshot,
-        ReplaceCheckpoint,
-        RestoreCheckpoint,
-        SnapshotCheckpoint,
-    )
-    from headgate.plan.steps.compare_version import CompareVersion
-    from headgate.plan.steps.cut import CutCopy, PutCut
-    from headgate.plan.steps.emptying import EmptyTopics
-    from headgate.plan.steps.fence import Unfence
-    from headgate.plan.steps.finish_batch import FinishBatch
-    from headgate.plan.steps.groups import DeleteGroup, RestoreGroup
-    from headgate.plan.steps.lead import LeadBack, LeadQuery, StartElsewhere
-    from headgate.plan.steps.local_state import ClearLocalState
-    from headgate.plan.steps.members import RemoveMembers
-    from headgate.plan.steps.new_checkpoint import (
+    from headgate.reprocess.steps.base.step import Step
+    from headgate.reprocess.steps.checkpoint.create import (
         DropDraft,
         MakeCheckpoint,
         OfferCheckpoint,
@@ -39,34 +22,74 @@ if TYPE_CHECKING:
         RehearseBeginning,
         WithdrawCheckpoint,
     )
-    from headgate.plan.steps.offset_record import RecordOffsets
-    from headgate.plan.steps.offsets import ResetOffsets, RestoreOffsets
-    from headgate.plan.steps.output_record import RecordOutput
-    from headgate.plan.steps.park_unread import ParkUnread
-    from headgate.plan.steps.parked import DropParking, ParkRecords
-    from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
-    from headgate.plan.steps.places import CopyPlace, DropPlace, MakePlace, ReadPlace
-    from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
-    from headgate.plan.steps.prove_version import ProveVersion, StartVersion
-    from headgate.plan.steps.raising import ProvePartitions, RaisePartitions
-    from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
-    from headgate.plan.steps.repair import DropCopy, ProveRepair, PutInPlace, RepairCopy
-    from headgate.plan.steps.rewind import CopyToBatch, PutCheckpoint, ReadState
-    from headgate.plan.steps.sink_log import CutSinkLog, RestoreSinkLog
-    from headgate.plan.steps.skip import StepOver
-    from headgate.plan.steps.state import ExportState, RescaleCopy
-    from headgate.plan.steps.subjects import DeleteSubjects, RestoreSubjects
-    from headgate.plan.steps.topic_record import RecordTopics
-    from headgate.plan.steps.topics import DeleteTopics, MakeTopics, RestoreTopics
-    from headgate.plan.steps.transactions import AwaitTransactions
-    from headgate.plan.steps.upgrade import (
+    from headgate.reprocess.steps.checkpoint.create_remote import (
+        CopyPlace,
+        DropPlace,
+        MakePlace,
+        ReadPlace,
+    )
+    from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, PutCut
+    from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
+    from headgate.reprocess.steps.checkpoint.move_to_backup import PutBack, SetAside
+    from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
+    from headgate.reprocess.steps.checkpoint.repair import (
+        DropCopy,
+        ProveRepair,
+        PutInPlace,
+        RepairCopy,
+    )
+    from headgate.reprocess.steps.checkpoint.repartition_state import ExportState, RescaleCopy
+    from headgate.reprocess.steps.checkpoint.replace import (
+        DropSnapshot,
+        ReplaceCheckpoint,
+        RestoreCheckpoint,
+        SnapshotCheckpoint,
+    )
+    from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, PutCheckpoint, ReadState
+    from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog, RestoreSinkLog
+    from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
+        LeadBack,
+        LeadQuery,
+        StartElsewhere,
+    )
+    from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
+    from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
+    from headgate.reprocess.steps.offsets.delete_group import DeleteGroup, RestoreGroup
+    from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+    from headgate.reprocess.steps.offsets.remove_members import RemoveMembers
+    from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
+    from headgate.reprocess.steps.offsets.skip_records import StepOver
+    from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
+    from headgate.reprocess.steps.process.pause import (
+        ConfirmDrained,
+        Notify,
+        PauseProcessing,
+        ResumeProcessing,
+    )
+    from headgate.reprocess.steps.process.reenable_restarts import Unfence
+    from headgate.reprocess.steps.process.stop_start import AskPerson, StartPipeline, StopPipeline
+    from headgate.reprocess.steps.process.verify_output import VerifyOutput
+    from headgate.reprocess.steps.records.back_up_records import DropParking, ParkRecords
+    from headgate.reprocess.steps.records.back_up_unread import ParkUnread
+    from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
+    from headgate.reprocess.steps.topics.add_partitions import ProvePartitions, RaisePartitions
+    from headgate.reprocess.steps.topics.delete_records import EmptyTopics
+    from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, RestoreSubjects
+    from headgate.reprocess.steps.topics.delete_topics import (
+        DeleteTopics,
+        MakeTopics,
+        RestoreTopics,
+    )
+    from headgate.reprocess.steps.topics.record_topics import RecordTopics
+    from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
+    from headgate.reprocess.steps.upgrade.deploy_version import (
         DeployVersion,
         GateVersion,
         KeepCheckpoint,
         KeepOffsets,
         WithdrawVersion,
     )
-    from headgate.plan.steps.verify_output import VerifyOutput
+    from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, StartVersion
 
     STEPS: tuple[type[Step], ...]
 
@@ -152,81 +175,81 @@ __all__ = [
 
 # A step's action, which stands in plans, the module here that holds it, and its class.
 _PLACES = {
-    "stop_pipeline": "process:StopPipeline",
-    "repair_copy": "repair:RepairCopy",
-    "prove_repair": "repair:ProveRepair",
-    "put_repaired_in_place": "repair:PutInPlace",
-    "drop_copy": "repair:DropCopy",
-    "gate_version": "upgrade:GateVersion",
-    "keep_checkpoint": "upgrade:KeepCheckpoint",
-    "keep_offsets": "upgrade:KeepOffsets",
-    "record_topics": "topic_record:RecordTopics",
-    "deploy_version": "upgrade:DeployVersion",
-    "withdraw_version": "upgrade:WithdrawVersion",
-    "start_version": "prove_version:StartVersion",
-    "prove_version": "prove_version:ProveVersion",
-    "compare_version": "compare_version:CompareVersion",
-    "verify_output": "verify_output:VerifyOutput",
-    "snapshot_checkpoint": "checkpoint:SnapshotCheckpoint",
-    "replace_checkpoint": "checkpoint:ReplaceCheckpoint",
-    "restore_checkpoint": "checkpoint:RestoreCheckpoint",
-    "drop_snapshot": "checkpoint:DropSnapshot",
-    "copy_to_batch": "rewind:CopyToBatch",
-    "read_state": "rewind:ReadState",
-    "put_checkpoint": "rewind:PutCheckpoint",
-    "copy_place": "places:CopyPlace",
-    "make_place": "places:MakePlace",
-    "read_place": "places:ReadPlace",
-    "cut_sink_log": "sink_log:CutSinkLog",
-    "restore_sink_log": "sink_log:RestoreSinkLog",
-    "record_offsets": "offset_record:RecordOffsets",
-    "record_output": "output_record:RecordOutput",
-    "reset_offsets": "offsets:ResetOffsets",
-    "restore_offsets": "offsets:RestoreOffsets",
-    "lead_query": "lead:LeadQuery",
-    "start_elsewhere": "lead:StartElsewhere",
-    "lead_back": "lead:LeadBack",
-    "drop_place": "places:DropPlace",
-    "start_pipeline": "process:StartPipeline",
-    "ask_person": "process:AskPerson",
-    "unfence": "fence:Unfence",
-    "pause_processing": "pause:PauseProcessing",
-    "resume_processing": "pause:ResumeProcessing",
-    "confirm_drained": "pause:ConfirmDrained",
-    "notify": "pause:Notify",
-    "park_records": "parked:ParkRecords",
-    "drop_parking": "parked:DropParking",
-    "step_over": "skip:StepOver",
-    "cut_copy": "cut:CutCopy",
-    "put_cut": "cut:PutCut",
-    "finish_batch": "finish_batch:FinishBatch",
-    "delete_group": "groups:DeleteGroup",
-    "restore_group": "groups:RestoreGroup",
-    "delete_subjects": "subjects:DeleteSubjects",
-    "restore_subjects": "subjects:RestoreSubjects",
-    "set_aside": "aside:SetAside",
-    "put_back": "aside:PutBack",
-    "make_topics": "topics:MakeTopics",
-    "raise_partitions": "raising:RaisePartitions",
-    "delete_topics": "topics:DeleteTopics",
-    "restore_topics": "topics:RestoreTopics",
-    "empty_topics": "emptying:EmptyTopics",
-    "refill_topics": "refill:RefillTopics",
-    "configure_topics": "refill:ConfigureTopics",
-    "park_unread": "park_unread:ParkUnread",
-    "remove_members": "members:RemoveMembers",
-    "abort_transaction": "abort:AbortTransaction",
-    "await_transactions": "transactions:AwaitTransactions",
-    "clear_local_state": "local_state:ClearLocalState",
-    "drop_draft": "new_checkpoint:DropDraft",
-    "make_checkpoint": "new_checkpoint:MakeCheckpoint",
-    "offer_checkpoint": "new_checkpoint:OfferCheckpoint",
-    "place_checkpoint": "new_checkpoint:PlaceCheckpoint",
-    "withdraw_checkpoint": "new_checkpoint:WithdrawCheckpoint",
-    "rescale_copy": "state:RescaleCopy",
-    "prove_partitions": "raising:ProvePartitions",
-    "export_state": "state:ExportState",
-    "rehearse_beginning": "new_checkpoint:RehearseBeginning",
+    "stop_pipeline": "process.stop_start:StopPipeline",
+    "repair_copy": "checkpoint.repair:RepairCopy",
+    "prove_repair": "checkpoint.repair:ProveRepair",
+    "put_repaired_in_place": "checkpoint.repair:PutInPlace",
+    "drop_copy": "checkpoint.repair:DropCopy",
+    "gate_version": "upgrade.deploy_version:GateVersion",
+    "keep_checkpoint": "upgrade.deploy_version:KeepCheckpoint",
+    "keep_offsets": "upgrade.deploy_version:KeepOffsets",
+    "record_topics": "topics.record_topics:RecordTopics",
+    "deploy_version": "upgrade.deploy_version:DeployVersion",
+    "withdraw_version": "upgrade.deploy_version:WithdrawVersion",
+    "start_version": "upgrade.verify_version:StartVersion",
+    "prove_version": "upgrade.verify_version:ProveVersion",
+    "compare_version": "upgrade.compare_version:CompareVersion",
+    "verify_output": "process.verify_output:VerifyOutput",
+    "snapshot_checkpoint": "checkpoint.replace:SnapshotCheckpoint",
+    "replace_checkpoint": "checkpoint.replace:ReplaceCheckpoint",
+    "restore_checkpoint": "checkpoint.replace:RestoreCheckpoint",
+    "drop_snapshot": "checkpoint.replace:DropSnapshot",
+    "copy_to_batch": "checkpoint.rewind:CopyToBatch",
+    "read_state": "checkpoint.rewind:ReadState",
+    "put_checkpoint": "checkpoint.rewind:PutCheckpoint",
+    "copy_place": "checkpoint.create_remote:CopyPlace",
+    "make_place": "checkpoint.create_remote:MakePlace",
+    "read_place": "checkpoint.create_remote:ReadPlace",
+    "cut_sink_log": "checkpoint.spark_metadata:CutSinkLog",
+    "restore_sink_log": "checkpoint.spark_metadata:RestoreSinkLog",
+    "record_offsets": "offsets.record_offsets:RecordOffsets",
+    "record_output": "checkpoint.record_output:RecordOutput",
+    "reset_offsets": "offsets.reset_offsets:ResetOffsets",
+    "restore_offsets": "offsets.reset_offsets:RestoreOffsets",
+    "lead_query": "checkpoint.switch_checkpoint:LeadQuery",
+    "start_elsewhere": "checkpoint.switch_checkpoint:StartElsewhere",
+    "lead_back": "checkpoint.switch_checkpoint:LeadBack",
+    "drop_place": "checkpoint.create_remote:DropPlace",
+    "start_pipeline": "process.stop_start:StartPipeline",
+    "ask_person": "process.stop_start:AskPerson",
+    "unfence": "process.reenable_restarts:Unfence",
+    "pause_processing": "process.pause:PauseProcessing",
+    "resume_processing": "process.pause:ResumeProcessing",
+    "confirm_drained": "process.pause:ConfirmDrained",
+    "notify": "process.pause:Notify",
+    "park_records": "records.back_up_records:ParkRecords",
+    "drop_parking": "records.back_up_records:DropParking",
+    "step_over": "offsets.skip_records:StepOver",
+    "cut_copy": "checkpoint.cut_batch:CutCopy",
+    "put_cut": "checkpoint.cut_batch:PutCut",
+    "finish_batch": "checkpoint.finish_batch:FinishBatch",
+    "delete_group": "offsets.delete_group:DeleteGroup",
+    "restore_group": "offsets.delete_group:RestoreGroup",
+    "delete_subjects": "topics.delete_subjects:DeleteSubjects",
+    "restore_subjects": "topics.delete_subjects:RestoreSubjects",
+    "set_aside": "checkpoint.move_to_backup:SetAside",
+    "put_back": "checkpoint.move_to_backup:PutBack",
+    "make_topics": "topics.delete_topics:MakeTopics",
+    "raise_partitions": "topics.add_partitions:RaisePartitions",
+    "delete_topics": "topics.delete_topics:DeleteTopics",
+    "restore_topics": "topics.delete_topics:RestoreTopics",
+    "empty_topics": "topics.delete_records:EmptyTopics",
+    "refill_topics": "records.restore_records:RefillTopics",
+    "configure_topics": "records.restore_records:ConfigureTopics",
+    "park_unread": "records.back_up_unread:ParkUnread",
+    "remove_members": "offsets.remove_members:RemoveMembers",
+    "abort_transaction": "offsets.abort_transaction:AbortTransaction",
+    "await_transactions": "offsets.await_transactions:AwaitTransactions",
+    "clear_local_state": "process.clear_local_state:ClearLocalState",
+    "drop_draft": "checkpoint.create:DropDraft",
+    "make_checkpoint": "checkpoint.create:MakeCheckpoint",
+    "offer_checkpoint": "checkpoint.create:OfferCheckpoint",
+    "place_checkpoint": "checkpoint.create:PlaceCheckpoint",
+    "withdraw_checkpoint": "checkpoint.create:WithdrawCheckpoint",
+    "rescale_copy": "checkpoint.repartition_state:RescaleCopy",
+    "prove_partitions": "topics.add_partitions:ProvePartitions",
+    "export_state": "checkpoint.repartition_state:ExportState",
+    "rehearse_beginning": "checkpoint.create:RehearseBeginning",
 }
 _MODULES = {name: module for module, name in (p.split(":") for p in _PLACES.values())}
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.compat.naming import location
-from headgate.compat.report import Finding, Outcome, Rollback
-from headgate.compat.rule import Comparison
 from headgate.model.version import Progress, Source
+from headgate.rules.core.report import Finding, Outcome, Rollback
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import location
 
 # Refusals of the first batch; all others come before anything is written.
 _LATE = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.compat.agreement import Agreement, Judged, judge
-from headgate.compat.report import Outcome, Report
+from headgate.model.kafka_streams_rehearsal import StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
-from headgate.model.streams_rehearsal import StreamsVerdict
+from headgate.rules.compare.engine_agreement import Agreement, Judged, judge
+from headgate.rules.core.report import Outcome, Report
 
 
 def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:

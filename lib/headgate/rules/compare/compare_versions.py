@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.compat.aftermath import with_aftermath
-from headgate.compat.changes import changes
-from headgate.compat.labels import labels_of
-from headgate.compat.match import engine_pairs, match_nodes, match_operators, match_sources
-from headgate.compat.naming import names_count
-from headgate.compat.other_engines import judge_other
-from headgate.compat.partial import counted
-from headgate.compat.reading import with_readers_warnings
-from headgate.compat.renames import Renames, read_renames
-from headgate.compat.report import Finding, Report
-from headgate.compat.rule import Comparison, Rule
-from headgate.compat.spark_version import judged_version
-from headgate.compat.unseen import unseen
-from headgate.compat.world import too_old
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
+from headgate.rules.compare.after_failed_start import with_aftermath
+from headgate.rules.compare.evidence_warnings import with_readers_warnings
+from headgate.rules.compare.not_checked import unseen
+from headgate.rules.compare.other_engines import judge_other
+from headgate.rules.core.declared_renames import Renames, read_renames
+from headgate.rules.core.graph_changes import changes
+from headgate.rules.core.labels import labels_of
+from headgate.rules.core.match_operators import (
+    engine_pairs,
+    match_nodes,
+    match_operators,
+    match_sources,
+)
+from headgate.rules.core.measured_spark_versions import judged_version
+from headgate.rules.core.report import Finding, Report
+from headgate.rules.core.rule import Comparison, Rule
+from headgate.rules.core.source_names import names_count
+from headgate.rules.spark.facts.cluster_offsets import too_old
+from headgate.rules.spark.facts.partial_plan import counted
 
 
 def compare(
@@ -56,7 +61,7 @@ def _judged(
 ) -> Report:
     """Let the rules of the engine speak; those of the other one are not imported."""
     if before.engine is after.engine is Engine.KAFKA_STREAMS:
-        from headgate.compat.streams.compare import compare_streams
+        from headgate.rules.compare.kafka_streams import compare_streams
 
         return compare_streams(before, after, declared, cluster)
     if before.engine is not after.engine or before.engine is not Engine.SPARK:
@@ -76,7 +81,7 @@ def _judged(
 
 
 def _rules() -> Sequence[Rule]:
-    from headgate.compat.rules import RULES
+    from headgate.rules.spark.codes import RULES
 
     return RULES
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.compat.outputs import OutputChange
-from headgate.compat.report import Finding, Outcome, Report, Rollback, StateEffect, Where
-from headgate.compat.rule import Verdict, reason_of
+from headgate.rules.core.report import Finding, Outcome, Report, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Verdict, reason_of
+from headgate.rules.spark.facts.output_columns import OutputChange
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 _FILES = "readers of a file sink's directory, measured on Spark 4.2.0"

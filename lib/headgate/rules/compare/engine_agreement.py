@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from headgate.compat.report import Outcome, Report
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
+from headgate.rules.core.report import Outcome, Report
 
 _SAMPLE = 20
 

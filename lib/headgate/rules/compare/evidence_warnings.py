@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from headgate.compat.other_engines import half_read, is_gap
-from headgate.compat.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
-from headgate.compat.strangers import strangers
 from headgate.model.version import Version
+from headgate.rules.compare.other_engines import half_read, is_gap
+from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
+from headgate.rules.spark.facts.strangers import strangers
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(

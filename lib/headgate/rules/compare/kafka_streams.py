@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.compat.changes import changes
-from headgate.compat.match import match_nodes
-from headgate.compat.renames import Renames
-from headgate.compat.report import Finding, Report
-from headgate.compat.streams.pairs import meaning
-from headgate.compat.streams.rule import StreamsComparison, StreamsRule
-from headgate.compat.streams.rules import RULES
-from headgate.compat.streams.subscriptions import subscribed
-from headgate.compat.streams.upgrade import way_of_upgrade
 from headgate.model.cluster import Cluster
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Version
+from headgate.rules.compare.kafka_streams_upgrade import way_of_upgrade
+from headgate.rules.core.declared_renames import Renames
+from headgate.rules.core.graph_changes import changes
+from headgate.rules.core.match_operators import match_nodes
+from headgate.rules.core.report import Finding, Report
+from headgate.rules.kafka_streams.codes import RULES
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, StreamsRule
+from headgate.rules.kafka_streams.facts.store_pairs import meaning
+from headgate.rules.kafka_streams.facts.topic_patterns import subscribed
 
 MEASURED_ON = "4.3.1"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.compat.report import Finding, Outcome, Upgrade, UpgradeWay
-from headgate.compat.streams.broker_topology import differences, registered
-from headgate.compat.streams.rule import StreamsComparison
-from headgate.compat.streams.rules.versions import releases
+from headgate.rules.core.report import Finding, Outcome, Upgrade, UpgradeWay
+from headgate.rules.kafka_streams.facts.broker_topology import differences, registered
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison
+from headgate.rules.kafka_streams.library_versions import releases
 
 _STOP = "Stop all instances of the old version cleanly (KafkaStreams#close), with time to commit."
 _WAIT = "Wait until the group is empty: members that crashed leave it after session.timeout.ms."

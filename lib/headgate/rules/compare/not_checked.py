@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import family
-from headgate.compat.rule import Comparison
-from headgate.compat.timing import output_mode
-from headgate.compat.world import are_current
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import family
+from headgate.rules.spark.facts.cluster_offsets import are_current
+from headgate.rules.spark.facts.event_time import output_mode
 
 _CHECKPOINT = "checkpoint"
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from headgate.compat.changes import changes
-from headgate.compat.match import match_nodes
-from headgate.compat.report import Finding, Outcome, Report
-from headgate.compat.rule import reason_of
 from headgate.model.version import Engine, Version
+from headgate.rules.core.graph_changes import changes
+from headgate.rules.core.match_operators import match_nodes
+from headgate.rules.core.report import Finding, Outcome, Report
+from headgate.rules.core.rule import reason_of
 
 _SOURCE = "the evidence itself"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.compat.agreement import Agreement, Judged
-from headgate.compat.report import Outcome, Report, Rollback
 from headgate.model.rehearsal import EngineOutcome, WayBack
+from headgate.rules.compare.engine_agreement import Agreement, Judged
+from headgate.rules.core.report import Outcome, Report, Rollback
 
 _WORDS = {
     Rollback.SAFE: "the old version runs at once",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.likeness import Likeness
-from headgate.compat.streams.broker_topology import Registered, registered
 from headgate.model.cluster import Group
-from headgate.model.streams import GroupSubtopology, StreamsApplication
+from headgate.model.kafka_streams import GroupSubtopology, StreamsApplication
 from headgate.model.version import Version
+from headgate.rules.compare.running_version import Likeness
+from headgate.rules.kafka_streams.facts.broker_topology import Registered, registered
 
 _CODE = "a group's topology does not show what its processors do"
 

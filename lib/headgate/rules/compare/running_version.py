@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.compat.compare import compare
-from headgate.compat.naming import is_located
-from headgate.compat.partial import counted
-from headgate.compat.report import Change, ChangeKind, Finding, Outcome, Report
-from headgate.compat.upstream import STATEFUL, is_drawn, is_stateless
 from headgate.model.topology import Node
 from headgate.model.version import OperatorKind, Version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Change, ChangeKind, Finding, Outcome, Report
+from headgate.rules.core.source_names import is_located
+from headgate.rules.core.upstream import STATEFUL, is_drawn, is_stateless
+from headgate.rules.spark.facts.partial_plan import counted
 
 # A running plan writes these in other words than a plan that never ran.
 _OTHER_WORDS = ("ubquery", "_metadata")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from headgate.compat.naming import location
 from headgate.errors import RenameError
-from headgate.model.near_names import near_names
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Version
+from headgate.rules.core.source_names import location
+from headgate.text.near_names import near_names
 
 _SHOWN = 8
 

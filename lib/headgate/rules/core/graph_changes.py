@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.compat.graph_match import Matches, Pair
-from headgate.compat.places import moved_nodes
-from headgate.compat.report import Change, ChangeKind
-from headgate.compat.upstream import appearance, visible
 from headgate.model.topology import Node, Topology
 from headgate.model.version import Version
+from headgate.rules.core.match_graphs import Matches, Pair
+from headgate.rules.core.places import moved_nodes
+from headgate.rules.core.report import Change, ChangeKind
+from headgate.rules.core.upstream import appearance, visible
 
 
 def changes(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.compat.report import Labels, Report
 from headgate.model.topology import Node, Topology
 from headgate.model.version import Version
+from headgate.rules.core.report import Labels, Report
 
 
 def labels_of(report: Report, before: Version, after: Version) -> Labels:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from headgate.compat.graph_match import Matches, Pair, match_nodes
-from headgate.compat.report import Where
 from headgate.model.version import OperatorKind, Source, StatefulOperator, Version
+from headgate.rules.core.match_graphs import Matches, Pair, match_nodes
+from headgate.rules.core.report import Where
 
 __all__ = [
     "Matches",

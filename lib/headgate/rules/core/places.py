@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headgate.compat.graph_match import Matches
 from headgate.model.topology import Node, NodeKind, Topology
+from headgate.rules.core.match_graphs import Matches
 
 
 def moved_nodes(before: Topology, after: Topology, nodes: Matches) -> frozenset[str]:

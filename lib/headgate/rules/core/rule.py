@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.compat.match import Matches, OperatorPair, SourcePair
-from headgate.compat.report import Finding, Outcome, Rollback, StateEffect, Where
-from headgate.compat.spark_version import SparkVersion
 from headgate.model.cluster import Cluster
 from headgate.model.version import Version
+from headgate.rules.core.match_operators import Matches, OperatorPair, SourcePair
+from headgate.rules.core.measured_spark_versions import SparkVersion
+from headgate.rules.core.report import Finding, Outcome, Rollback, StateEffect, Where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.compat.rule import Comparison
 from headgate.model.topology import Node, NodeKind, Topology
+from headgate.rules.core.rule import Comparison
 
 STATEFUL = frozenset(
     {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.pairs import StorePair
-from headgate.compat.streams.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
-from headgate.compat.streams.rules.keys import kept
-from headgate.model.streams import InternalTopic
+from headgate.model.kafka_streams import InternalTopic
+from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair
+from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST080")

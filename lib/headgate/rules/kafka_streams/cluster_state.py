@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import STREAMS_EXCEPTION, StreamsComparison, streams_rule
-from headgate.compat.streams.rules.keys import kept
-from headgate.compat.streams.rules.settings import reset_policy
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import (
+    STREAMS_EXCEPTION,
+    StreamsComparison,
+    streams_rule,
+)
+from headgate.rules.kafka_streams.state_config import reset_policy
+from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST100")

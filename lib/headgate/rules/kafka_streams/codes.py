@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from headgate.compat.streams.rule import StreamsRule
-from headgate.compat.streams.rules import (
-    derived,
-    evidence,
-    inputs,
-    keys,
-    partitions,
-    protocol,
-    removals,
-    repartitions,
-    runtime,
-    settings,
-    stores,
-    subtopologies,
-    topic_configs,
-    twins,
-    values,
-    versions,
-    world,
-)
+from headgate.rules.kafka_streams import changelog_config as topic_configs
+from headgate.rules.kafka_streams import cluster_state as world
+from headgate.rules.kafka_streams import derived_tables as derived
+from headgate.rules.kafka_streams import generated_names as twins
+from headgate.rules.kafka_streams import group_protocol as protocol
+from headgate.rules.kafka_streams import input_topics as inputs
+from headgate.rules.kafka_streams import invalid_config as values
+from headgate.rules.kafka_streams import library_versions as versions
+from headgate.rules.kafka_streams import missing_evidence as evidence
+from headgate.rules.kafka_streams import partition_counts as partitions
+from headgate.rules.kafka_streams import removed_stores as removals
+from headgate.rules.kafka_streams import repartition_topics as repartitions
+from headgate.rules.kafka_streams import runtime_config as runtime
+from headgate.rules.kafka_streams import state_config as settings
+from headgate.rules.kafka_streams import state_stores as stores
+from headgate.rules.kafka_streams import store_keys as keys
+from headgate.rules.kafka_streams import subtopologies
+from headgate.rules.kafka_streams.facts.rule import StreamsRule
 
 RULES: tuple[StreamsRule, ...] = (
     protocol.registered_topology_changed,

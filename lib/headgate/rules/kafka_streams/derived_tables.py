@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow, Key
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.flow import Flow, Key
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 
 _DERIVE = frozenset({"filter", "map_values", "transform_values"})
 _WORKED_OUT = frozenset({"foreign_key_join", "map_values", "transform_values"})

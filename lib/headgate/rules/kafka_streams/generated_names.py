@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow
-from headgate.compat.streams.pairs import StorePair, twins
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.flow import Flow
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 
 @streams_rule("KST006")

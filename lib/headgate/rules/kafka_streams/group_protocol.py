@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.broker_topology import differences, registered
-from headgate.compat.streams.rule import (
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.broker_topology import differences, registered
+from headgate.rules.kafka_streams.facts.rule import (
     CONFIG_EXCEPTION,
     STREAMS_EXCEPTION,
     StreamsComparison,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.pairs import meaning
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.compat.streams.rules.keys import kept
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import meaning
+from headgate.rules.kafka_streams.store_keys import kept
 
 
 def _topics(app: StreamsApplication) -> set[str]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import CONFIG_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import (
+    CONFIG_EXCEPTION,
+    StreamsComparison,
+    streams_rule,
+)
 
 GUARANTEES = ("at_least_once", "exactly_once_v2")
 _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {

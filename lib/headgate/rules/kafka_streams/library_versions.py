@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 
 GUIDE = "Kafka Streams' upgrade guide"
 Release = tuple[int, int]

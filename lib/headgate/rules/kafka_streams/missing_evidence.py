@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.compat.streams.rules.repartitions import records_waiting
-from headgate.compat.streams.rules.runtime import EXPLICIT_NAMES, FELT, runtime_settings
-from headgate.compat.streams.rules.settings import for_new_topics, reset_policy
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.rules.core.report import Outcome, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.repartition_topics import records_waiting
+from headgate.rules.kafka_streams.runtime_config import EXPLICIT_NAMES, FELT, runtime_settings
+from headgate.rules.kafka_streams.state_config import for_new_topics, reset_policy
 
 _DECIDE = FELT | frozenset(
     {

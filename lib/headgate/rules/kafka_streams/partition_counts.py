@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import (
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import (
     STREAMS_EXCEPTION,
     TOPOLOGY_EXCEPTION,
     StreamsComparison,
     streams_rule,
 )
-from headgate.compat.streams.rules.keys import kept
+from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
     "Give the input its old number of partitions back (a new topic, the records copied), or fix "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow
-from headgate.compat.streams.pairs import Meaning, meaning
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.flow import Flow
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import Meaning, meaning
 
 
 def _key(store: StreamsStore) -> tuple[str | None, str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.compat.streams.rules.keys import kept
-from headgate.model.streams import Repartition
+from headgate.model.kafka_streams import Repartition
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.store_keys import kept
 
 _DRAIN = (
     "Stop what writes the inputs, wait until the group's lag on {topic} is 0, stop all instances, "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 
 EXPLICIT_NAMES = "ensure.explicit.internal.resource.naming"
 _CLIENTS = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.")

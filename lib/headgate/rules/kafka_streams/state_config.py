@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.rule import (
-    STATE_EXCEPTION,
-    StreamsComparison,
-    streams_rule,
-)
-from headgate.compat.streams.rules.keys import kept
-from headgate.compat.streams.rules.values import GUARANTEES
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.invalid_config import GUARANTEES
+from headgate.rules.kafka_streams.store_keys import kept
 
 _SERDES = (
     "default.key.serde",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import UNREAD, Flow
-from headgate.compat.streams.pairs import StorePair, meaning
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.compat.streams.rules.derived import only_published
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.derived_tables import only_published
+from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
     "Give the store the name that the running version uses, also where that is a generated one: "

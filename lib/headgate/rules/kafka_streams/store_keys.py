@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect
-from headgate.compat.rule import Verdict
-from headgate.compat.streams.flow import Flow, Key
-from headgate.compat.streams.pairs import StorePair
-from headgate.compat.streams.partitions import KEY_CHANGING
-from headgate.compat.streams.rule import StreamsComparison, streams_rule
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.core.rule import Verdict
+from headgate.rules.kafka_streams.facts.expected_partitions import KEY_CHANGING
+from headgate.rules.kafka_streams.facts.flow import Flow, Key
+from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 
 _UNCHANGED, _UNREAD = "", "?"
 _PERHAPS = frozenset({"processor", "unknown", "process"})

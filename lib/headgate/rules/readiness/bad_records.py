@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import span
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import span
+from headgate.rules.readiness.facts.subject import Subject
 
 DEAD_LETTERS = "errors.dead.letter.queue.topic.name"
 TASK_TIMEOUT = "task.timeout.ms"

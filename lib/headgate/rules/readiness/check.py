@@ -9,11 +9,11 @@ from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.readiness.not_seen import not_seen
-from headgate.readiness.report import ReadinessFinding, ReadinessReport
-from headgate.readiness.rule import ReadinessRule
-from headgate.readiness.rules import RULES
-from headgate.readiness.subject import Subject
+from headgate.rules.readiness.codes import RULES
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport
+from headgate.rules.readiness.facts.rule import ReadinessRule
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.readiness.not_seen import not_seen
 
 
 def check(

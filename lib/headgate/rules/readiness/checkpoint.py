@@ -6,14 +6,14 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from headgate.compat.naming import location, option
-from headgate.compat.timing import output_mode
 from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Version
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import span, span_ms
+from headgate.rules.core.source_names import location, option
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import span, span_ms
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.spark.facts.event_time import output_mode
 
 RETAINED = "spark.sql.streaming.minBatchesToRetain"
 DEFAULT_RETAINED = 100

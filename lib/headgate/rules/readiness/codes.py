@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from headgate.readiness.rule import ReadinessRule
-from headgate.readiness.rules import (
+from headgate.rules.readiness import (
     bad_records,
     checkpoint,
     fail_over,
-    history,
     internal_topics,
-    names,
-    positions,
     releases,
     settings,
     sinks,
     spark_sources,
-    state,
 )
+from headgate.rules.readiness import generated_names as names
+from headgate.rules.readiness import replay_history as history
+from headgate.rules.readiness import retention as positions
+from headgate.rules.readiness import state_growth as state
+from headgate.rules.readiness.facts.rule import ReadinessRule
 
 RULES: tuple[ReadinessRule, ...] = (
     names.unnamed_store,

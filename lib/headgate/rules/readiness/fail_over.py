@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import size, span
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import size, span
+from headgate.rules.readiness.facts.subject import Subject
 
 RESTORED_A_SECOND = 20_000_000
 """Bytes: what one thread restores from brokers nearby, said with every estimate."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import names_count, names_known
-from headgate.compat.spark_version import judged_version
-from headgate.model.streams import InternalKind, Repartition, StreamsStore
+from headgate.model.kafka_streams import InternalKind, Repartition, StreamsStore
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
+from headgate.rules.core.measured_spark_versions import judged_version
+from headgate.rules.core.source_names import names_count, names_known
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
     "Name all stores and repartitions in one release: a name takes no number, so those behind it "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.model.streams import InternalKind, InternalTopic
+from headgate.model.kafka_streams import InternalKind, InternalTopic
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import some, span
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import some, span
+from headgate.rules.readiness.facts.subject import Subject
 
 _ADDED = "windowstore.changelog.additional.retention.ms"
 _DAY_MS = 86_400_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import family
-from headgate.compat.world import too_old
 from headgate.model.version import Engine
-from headgate.readiness.subject import Subject
+from headgate.rules.core.source_names import family
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.spark.facts.cluster_offsets import too_old
 
 _REGISTERED = "a cluster in headgate.toml and --cluster tell"
 

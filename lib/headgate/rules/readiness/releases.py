@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.subject import Subject
 
 # Last day of bug fixes by feature release: 18 months after its first release, more for the last of
 # a major one (https://spark.apache.org/versioning-policy.html, the project's release pages).

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import Topic
-from headgate.model.streams import InternalKind
-from headgate.readiness.bounds import Bound, bound_of, keeps_ms
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.rules.internal_topics import policy_of, retention_ms
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import some, span
+from headgate.model.kafka_streams import InternalKind
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import some, span
+from headgate.rules.readiness.facts.state_retention import Bound, bound_of, keeps_ms
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.readiness.internal_topics import policy_of, retention_ms
 
 _KAFKA = "documentation: Kafka topic configuration, retention and log compaction"
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headgate.compat.world import are_current, too_old
-from headgate.landscape.lags import checkpoint_positions, ends_of, group_positions
+from headgate.landscape.consumer_lag import checkpoint_positions, ends_of, group_positions
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.model.activity import ActivityState
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import some, span
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import some, span
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 
 RETENTION = "offsets.retention.minutes"
 NEAR = 0.8

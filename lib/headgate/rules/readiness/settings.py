@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.naming import is_file
-from headgate.compat.settings import ANSI, CHECKPOINT_FORMAT, TIME_ZONE
-from headgate.compat.time_zone import reads_time_zone
 from headgate.model.version import Engine
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
+from headgate.rules.core.source_names import is_file
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.spark.facts.pinned_settings import ANSI, CHECKPOINT_FORMAT, TIME_ZONE
+from headgate.rules.spark.facts.time_zone import reads_time_zone
 
 _SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 _UNSUPPORTED = "spark.sql.streaming.unsupportedOperationCheck"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from headgate.model.topology import Node
 from headgate.model.version import Engine, Sink
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.subject import Subject
 
 _GUIDE = "documentation: Spark Structured Streaming programming guide"
 

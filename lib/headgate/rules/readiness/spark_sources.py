@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import family, is_file, loses_data_silently, option
 from headgate.model.version import Engine, Source
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
+from headgate.rules.core.source_names import family, is_file, loses_data_silently, option
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.subject import Subject
 
 _KAFKA = "documentation: Structured Streaming and Kafka integration guide"
 _FILES = "documentation: Spark Structured Streaming programming guide, Input Sources"

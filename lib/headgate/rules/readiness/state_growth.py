@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.naming import OFFSET_LOG
-from headgate.compat.settings import PARTITIONS, PROVIDER, stored_partitions
-from headgate.compat.timing import output_mode
 from headgate.model.progress import OperatorProgress
 from headgate.model.version import Engine, OperatorKind, StatefulOperator
-from headgate.readiness.bounds import Bound, bound_of
-from headgate.readiness.report import Severity
-from headgate.readiness.rule import Problem, rule
-from headgate.readiness.subject import Subject
-from headgate.readiness.words import size
+from headgate.rules.core.source_names import OFFSET_LOG
+from headgate.rules.readiness.facts.report import Severity
+from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.spans import size
+from headgate.rules.readiness.facts.state_retention import Bound, bound_of
+from headgate.rules.readiness.facts.subject import Subject
+from headgate.rules.spark.facts.event_time import output_mode
+from headgate.rules.spark.facts.pinned_settings import PARTITIONS, PROVIDER, stored_partitions
 
 MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000

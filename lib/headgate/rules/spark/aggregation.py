@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.buffers import Buffer, Carry, buffers, carry
-from headgate.compat.expressions import is_time_window, without_names
-from headgate.compat.keys import KeyChange, key_change
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.rules.found_keys import guarded, hidden
-from headgate.compat.state import is_read
 from headgate.model.version import OperatorKind, StatefulOperator
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carry
+from headgate.rules.spark.facts.changed_keys import guarded, hidden
+from headgate.rules.spark.facts.expressions import is_time_window, without_names
+from headgate.rules.spark.facts.state_keys import KeyChange, key_change
+from headgate.rules.spark.facts.state_stores import is_read
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 _REPLAY = "Start from an empty checkpoint and replay."

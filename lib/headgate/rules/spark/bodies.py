@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headgate.compat.rule import Comparison
-from headgate.compat.upstream import feeding_state
 from headgate.model.sinks import sink_format
 from headgate.model.version import OperatorKind, Version
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.upstream import feeding_state
 
 PROCESSOR = "stateful_processor"
 _SHOWN = 12

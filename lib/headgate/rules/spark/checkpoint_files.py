@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import is_file, loses_data_silently
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import had_data
 from headgate.model.sinks import normal_path
 from headgate.model.version import Fault, FaultKind, Sink
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import is_file, loses_data_silently
+from headgate.rules.spark.facts.source_pairs import had_data
 
 _RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
 _VERIFY_METADATA = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import loses_data_silently
-from headgate.compat.recreated import Recreated, recreated
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.subscriptions import known_topics, subscribes
-from headgate.compat.world import MOST, Logged, asked, exact, listed, logged_now, part, read_now
 from headgate.model.cluster import Cluster
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import loses_data_silently
+from headgate.rules.spark.facts.cluster_offsets import (
+    MOST,
+    Logged,
+    asked,
+    exact,
+    listed,
+    logged_now,
+    part,
+    read_now,
+)
+from headgate.rules.spark.facts.kafka_subscriptions import known_topics, subscribes
+from headgate.rules.spark.recreated import Recreated, recreated
 
 _ONCE = (
     "Restore the records from another copy. Only if they are lost for good and may be skipped: "

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import family, option
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.world import Logged, exact, is_its_cluster, listed, logged_now
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import family, option
+from headgate.rules.spark.facts.cluster_offsets import (
+    Logged,
+    exact,
+    is_its_cluster,
+    listed,
+    logged_now,
+)
 
 _HOUR = 3_600_000
 

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from headgate.compat.rule import Rule
-from headgate.compat.rules import (
-    aggregate,
-    checkpoint,
+from headgate.rules.core.rule import Rule
+from headgate.rules.spark import aggregation as aggregate
+from headgate.rules.spark import checkpoint_files as checkpoint
+from headgate.rules.spark import cluster_offsets as world
+from headgate.rules.spark import cluster_topics as world_topics
+from headgate.rules.spark import (
     collation,
     configuration,
-    deduplicate,
-    evidence,
     file_source,
-    functions,
-    groups,
-    join,
     kafka_source,
-    named_source,
-    operators,
-    output,
     output_mode,
-    parsed,
     reader_settings,
-    semantics,
     sink,
-    source,
     spark_upgrade,
     state_schema,
-    state_variables,
-    transform,
     unasked,
-    variable_history,
     watermark,
     window,
-    world,
-    world_topics,
 )
+from headgate.rules.spark import drop_duplicates as deduplicate
+from headgate.rules.spark import group_state as groups
+from headgate.rules.spark import missing_evidence as evidence
+from headgate.rules.spark import output_columns as output
+from headgate.rules.spark import parsed_columns as parsed
+from headgate.rules.spark import source_names as named_source
+from headgate.rules.spark import sources as source
+from headgate.rules.spark import sql_settings as semantics
+from headgate.rules.spark import stateful_operators as operators
+from headgate.rules.spark import stateless_operators as transform
+from headgate.rules.spark import stream_join as join
+from headgate.rules.spark import transform_with_state as state_variables
+from headgate.rules.spark import transform_with_state_history as variable_history
+from headgate.rules.spark import user_functions as functions
 
 RULES: tuple[Rule, ...] = (
     evidence.session_refused,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome
-from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.version import StatefulOperator
+from headgate.rules.core.report import Outcome
+from headgate.rules.core.rule import Comparison, Verdict, rule
 
 _BY_BYTES = frozenset({"utf8_binary", "unicode"})
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.rules.reader_settings import decides_what_is_read
-from headgate.compat.rules.semantics import changes_meaning
-from headgate.compat.settings import (
+from headgate.model.version import OperatorKind
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.pinned_settings import (
     ANSI,
     CHECKPOINT_FORMAT,
     ENCODING,
@@ -26,9 +25,10 @@ from headgate.compat.settings import (
     set_by_somebody,
     stored_partitions,
 )
-from headgate.compat.state import SCHEMA_CHECK
-from headgate.compat.time_zone import may_read_time_zone, reads_time_zone
-from headgate.model.version import OperatorKind
+from headgate.rules.spark.facts.state_stores import SCHEMA_CHECK
+from headgate.rules.spark.facts.time_zone import may_read_time_zone, reads_time_zone
+from headgate.rules.spark.reader_settings import decides_what_is_read
+from headgate.rules.spark.sql_settings import changes_meaning
 
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.keys import KeyChange, key_change
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.rules.found_keys import guarded, hidden
-from headgate.compat.state import is_read
 from headgate.model.version import OperatorKind
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.changed_keys import guarded, hidden
+from headgate.rules.spark.facts.state_keys import KeyChange, key_change
+from headgate.rules.spark.facts.state_stores import is_read
 
 _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 

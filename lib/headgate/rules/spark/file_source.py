@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import covers, is_file, location, option
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import had_data, judged_pairs
 from headgate.model.sinks import normal_path
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import covers, is_file, location, option
+from headgate.rules.spark.facts.source_pairs import had_data, judged_pairs
 
 _REMEDY = "Start from an empty checkpoint, or keep path and order."
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import loses_data_silently, option
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.subscriptions import (
+from headgate.model.version import Source, Version
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import loses_data_silently, option
+from headgate.rules.spark.facts.kafka_subscriptions import (
     kafka_pairs,
     known_topics,
     logged_offsets,
     subscribes,
 )
-from headgate.model.version import Source, Version
 
 _STARTING = (
     "startingOffsets",

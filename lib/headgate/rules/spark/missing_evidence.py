@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
 from headgate.model.version import Version
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 

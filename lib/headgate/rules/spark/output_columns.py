@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.outputs import (
+from headgate.model.state_schema import Field, Schema
+from headgate.model.version import Sink
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.output_columns import (
     RECORD,
     OutputChange,
     OutputChangeKind,
     output_changes,
     same_place,
 )
-from headgate.compat.parsing import shown_schema
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.model.schema import Field, Schema
-from headgate.model.version import Sink
+from headgate.rules.spark.facts.parsed_columns import shown_schema
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 _MEASURED = "readers of a file sink's directory, measured on Spark 4.2.0"

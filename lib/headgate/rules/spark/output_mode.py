@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.timing import AGGREGATES, keyed_by_time, output_mode
 from headgate.model.version import OperatorKind, Version
+from headgate.rules.core.report import Outcome, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.event_time import AGGREGATES, keyed_by_time, output_mode
 
 _MODE_ERROR = "STREAMING_OUTPUT_MODE"
 _OTHER_ERROR = "_LEGACY_ERROR_TEMP_3102"

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.compat.parsing import changed_reading, mode_of, shown_schema, told_apart
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.model.output import Parsed
+from headgate.model.output_columns import Parsed
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.parsed_columns import (
+    changed_reading,
+    mode_of,
+    shown_schema,
+    told_apart,
+)
 
 _AVRO = "https://spark.apache.org/docs/latest/sql-data-sources-avro.html#to_avro-and-from_avro"
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"

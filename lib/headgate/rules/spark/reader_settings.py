@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.settings import differing
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.pinned_settings import differing
 
 _S = "spark.sql."
 # What each asks, where its value changes.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from headgate.compat.rule import Comparison
-from headgate.compat.world import Logged
 from headgate.model.cluster import Cluster
+from headgate.rules.core.rule import Comparison
+from headgate.rules.spark.facts.cluster_offsets import Logged
 
 
 class Recreated(StrEnum):

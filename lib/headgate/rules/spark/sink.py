@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.timing import output_mode
 from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.version import Sink
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.event_time import output_mode
 
 
 @rule("SNK001")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import (
+from headgate.model.version import Source, Version
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import (
     EVOLUTION,
     describe,
     family,
@@ -17,10 +20,7 @@ from headgate.compat.naming import (
     names_pinned,
     names_unclear,
 )
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import judged_pairs
-from headgate.model.version import Source, Version
+from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 
 @rule("SRC003")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import logged_sources
-from headgate.compat.naming import (
+from headgate.rules.core.match_operators import logged_sources
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import (
     describe,
     family,
     is_located,
     names_count,
     names_unclear,
 )
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import judged_pairs
+from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 _NEW = "Start from an empty checkpoint with explicit starting offsets."
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.settings import ANSI
-from headgate.compat.upstream import is_drawn
-from headgate.compat.written_by import MEASURED_RESTARTS, writer
 from headgate.model.version import OperatorKind
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.upstream import is_drawn
+from headgate.rules.spark.facts.checkpoint_writer import MEASURED_RESTARTS, writer
+from headgate.rules.spark.facts.pinned_settings import ANSI
 
 # Since which version of Spark a version of a log is read: offsets 2, commits 2 and 3.
 _OFFSETS_SINCE = {1: (2, 0), 2: (4, 2)}

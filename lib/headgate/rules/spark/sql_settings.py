@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.settings import differing
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.pinned_settings import differing
 
 _MEANING = (
     "spark.sql.legacy.",

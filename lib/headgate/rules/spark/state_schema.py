@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.schema_check import Fit, fit, only_wider_integers
-from headgate.compat.state import KEY, VALUE, StorePair, check_is_off, store_pairs
-from headgate.compat.unchanged import unchanged_input
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
+from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
+from headgate.rules.spark.unchanged import unchanged_input
 
 _DOC = "StateSchemaCompatibilityChecker, Spark 3.5-4.2"
 _NEW_CHECKPOINT = (

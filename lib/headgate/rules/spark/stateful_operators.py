@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.state import is_read
-from headgate.compat.upstream import branch
-from headgate.compat.written_by import names_are_checked
 from headgate.model.version import OperatorKind, StatefulOperator
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.upstream import branch
+from headgate.rules.spark.facts.checkpoint_writer import names_are_checked
+from headgate.rules.spark.facts.state_stores import is_read
 
 _REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
 _MISMATCH = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"

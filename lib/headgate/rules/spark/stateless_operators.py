@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import family, option
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.source_pairs import judged_pairs
-from headgate.compat.timing import output_mode
-from headgate.compat.upstream import changed_transforms
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.source_names import family, option
+from headgate.rules.core.upstream import changed_transforms
+from headgate.rules.spark.facts.event_time import output_mode
+from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 _REAL_TIME_CHECK = "spark.sql.streaming.realTimeMode.allowlistCheck"
 _OWN_RULE = {

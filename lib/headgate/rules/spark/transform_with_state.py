@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.schema_check import fit
-from headgate.compat.state import KEY, VALUE, StorePair, check_is_off, store_pairs
-from headgate.compat.variables import Variable, evolution, moved, variables
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.version import OperatorKind
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.state_schema_check import fit
+from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
+from headgate.rules.spark.facts.state_variables import Variable, evolution, moved, variables
 
 _REPLAY = "Start from an empty checkpoint and replay."
 _AVRO = "State data source and schema evolution of transformWithState, Spark 4.x"

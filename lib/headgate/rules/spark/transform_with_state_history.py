@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.schema_check import fit
-from headgate.compat.settings import effective
-from headgate.compat.state import VALUE, StorePair, check_is_off, store_pairs
-from headgate.compat.variables import Past, evolution, past, variables
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.version import OperatorKind, StateStore
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.pinned_settings import effective
+from headgate.rules.spark.facts.state_schema_check import fit
+from headgate.rules.spark.facts.state_stores import VALUE, StorePair, check_is_off, store_pairs
+from headgate.rules.spark.facts.state_variables import Past, evolution, past, variables
 
 _SOURCE = "StateSchemaCompatibilityChecker of Spark 4.2.0, and restarts on it"
 _S = "spark.sql.streaming.stateStore."

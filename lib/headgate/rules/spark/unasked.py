@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.same import looks_equal
-from headgate.compat.subscriptions import kafka_pairs, logged_offsets
-from headgate.compat.world import STORED, listed
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.cluster_offsets import STORED, listed
+from headgate.rules.spark.facts.kafka_subscriptions import kafka_pairs, logged_offsets
+from headgate.rules.spark.facts.version_identity import looks_equal
 
 
 @rule("WLD010")

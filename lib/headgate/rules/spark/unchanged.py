@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.rule import Comparison
-from headgate.compat.upstream import is_stateless, meaning, visible
 from headgate.model.topology import Node, Topology
 from headgate.model.version import StatefulOperator, Version
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.upstream import is_stateless, meaning, visible
 
 _TYPED = frozenset({"plan-json", "capture", "version"})
 _RESOLVED = frozenset({"project", "filter"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.bodies import Body, body, called, feeds_state, processors, short
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.same import looks_equal
-from headgate.compat.variables import variables_known
 from headgate.model.version import OperatorKind
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.bodies import Body, body, called, feeds_state, processors, short
+from headgate.rules.spark.facts.state_variables import variables_known
+from headgate.rules.spark.facts.version_identity import looks_equal
 
 _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.expressions import columns
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, Rollback, StateEffect, Where
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.timing import evicts_by_time, goes_by_time, output_mode
-from headgate.compat.upstream import is_drawn
 from headgate.model.version import Version, Watermark
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.upstream import is_drawn
+from headgate.rules.spark.facts.event_time import evicts_by_time, goes_by_time, output_mode
+from headgate.rules.spark.facts.expressions import columns
 
 _UNTOLD = "unknown"
 """What a logical plan's JSON makes of a delay."""

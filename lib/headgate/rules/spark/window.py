@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, StateEffect
-from headgate.compat.rule import Comparison, Verdict, rule
-from headgate.compat.state import is_read, keys_fit
 from headgate.model.version import OperatorKind, Window
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
 _REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.schemas.avro_schema import logical, type_name
-from headgate.schemas.model import Direction, Effect
-from headgate.schemas.rule import AVRO_SPEC, EVOLUTION, Breach, Pair, rule
+from headgate.model.topic_schema import Direction, Effect
+from headgate.parse.topic_schemas.avro import logical, type_name
+from headgate.rules.topic_schemas.facts.rule import AVRO_SPEC, EVOLUTION, Breach, Pair, rule
 
 NAMED = ("record", "error", "enum", "fixed")
 UNIONS = ("union", "error_union")

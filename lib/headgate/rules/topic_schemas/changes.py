@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.schemas.model import FieldChange, FieldChangeKind, SchemaField, TopicSchema
+from headgate.model.topic_schema import FieldChange, FieldChangeKind, SchemaField, TopicSchema
 
 
 def field_changes(before: TopicSchema, after: TopicSchema) -> tuple[FieldChange, ...]:

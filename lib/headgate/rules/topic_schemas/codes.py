@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.schemas.rule import Rule
-from headgate.schemas.rules.avro import AVRO
-from headgate.schemas.rules.formats import FORMATS
-from headgate.schemas.rules.json_schema import JSON
-from headgate.schemas.rules.pipelines import PIPELINES
-from headgate.schemas.rules.protobuf import PROTOBUF
+from headgate.rules.topic_schemas.avro import AVRO
+from headgate.rules.topic_schemas.consumers import PIPELINES
+from headgate.rules.topic_schemas.facts.rule import Rule
+from headgate.rules.topic_schemas.formats import FORMATS
+from headgate.rules.topic_schemas.json_schema import JSON
+from headgate.rules.topic_schemas.protobuf import PROTOBUF
 
 RULES: tuple[Rule, ...] = (*FORMATS, *AVRO, *PROTOBUF, *JSON, *PIPELINES)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from headgate.schemas.changes import field_changes
-from headgate.schemas.model import (
+from headgate.model.topic_schema import (
     Direction,
     Effect,
     Mode,
@@ -16,9 +15,10 @@ from headgate.schemas.model import (
     SchemaReport,
     TopicSchema,
 )
-from headgate.schemas.rule import Pair, Rule
-from headgate.schemas.rules import avro, json_schema, protobuf
-from headgate.schemas.rules.formats import FORMATS
+from headgate.rules.topic_schemas import avro, json_schema, protobuf
+from headgate.rules.topic_schemas.changes import field_changes
+from headgate.rules.topic_schemas.facts.rule import Pair, Rule
+from headgate.rules.topic_schemas.formats import FORMATS
 
 Parts = Callable[[Pair], Iterable[tuple[Any, Any, str]]]
 MOST_PAIRS = 50_000

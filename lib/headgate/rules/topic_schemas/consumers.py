@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.schemas.model import (
-    Effect,
-    FieldChange,
-    FieldChangeKind,
-    SchemaFinding,
-)
-from headgate.schemas.reads import Certainty, FieldRead
-from headgate.schemas.rule import Breach, Pair, rule
+from headgate.model.topic_schema import Effect, FieldChange, FieldChangeKind, SchemaFinding
+from headgate.rules.topic_schemas.facts.field_reads import Certainty, FieldRead
+from headgate.rules.topic_schemas.facts.rule import Breach, Pair, rule
 
 SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 

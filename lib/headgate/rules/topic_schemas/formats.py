@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.schemas.model import TopicSchema
-from headgate.schemas.rule import EVOLUTION, Breach, Pair, rule
+from headgate.model.topic_schema import TopicSchema
+from headgate.rules.topic_schemas.facts.rule import EVOLUTION, Breach, Pair, rule
 
 
 @rule("SCH001", EVOLUTION, remedy="Write the new format to a topic of its own.")

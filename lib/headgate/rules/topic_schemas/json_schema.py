@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.schemas.json_schema import JsonNode, type_name, values_of
-from headgate.schemas.model import Effect
-from headgate.schemas.rule import JSON_RULES, Breach, Pair, rule
+from headgate.model.topic_schema import Effect
+from headgate.parse.topic_schemas.json_schema import JsonNode, type_name, values_of
+from headgate.rules.topic_schemas.facts.rule import JSON_RULES, Breach, Pair, rule
 
 CRITERIA = ("allOf", "anyOf", "oneOf")
 UPPER = ("maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties", "maxContains")

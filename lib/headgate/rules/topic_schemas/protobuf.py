@@ -6,9 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.schemas.model import Direction, Effect
-from headgate.schemas.protobuf_schema import ProtoEnum, ProtoField, ProtoFile, ProtoMessage, root
-from headgate.schemas.rule import PROTOBUF_RULES, PROTOBUF_SPEC, Breach, Pair, rule
+from headgate.model.topic_schema import Direction, Effect
+from headgate.parse.topic_schemas.protobuf import (
+    ProtoEnum,
+    ProtoField,
+    ProtoFile,
+    ProtoMessage,
+    root,
+)
+from headgate.rules.topic_schemas.facts.rule import (
+    PROTOBUF_RULES,
+    PROTOBUF_SPEC,
+    Breach,
+    Pair,
+    rule,
+)
 
 VARINT = "a number"
 GROUPS = {

@@ -7,20 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.compat.report import Finding, Rollback, StateEffect
 from headgate.model.topology import Topology
 from headgate.model.version import Engine
-from headgate.plan.build import SCENARIOS
-from headgate.ui import markup
-from headgate.ui.data import Comparison
-from headgate.ui.findings import WHOLE, sign
-from headgate.ui.keys import ReprocessKey
-from headgate.ui.markup import Code, Link
-from headgate.ui.rule_page import rule_popover
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.rules.core.report import Finding, Rollback, StateEffect
+from headgate.text.numbers import day_and_time
+from headgate.ui.compare.finding_list import WHOLE, sign
+from headgate.ui.compare.rule_page import rule_popover
+from headgate.ui.shared import markup
+from headgate.ui.shared.cached_reads import Comparison
+from headgate.ui.shared.keys import ReprocessKey
+from headgate.ui.shared.markup import Code, Link
 from headgate.usecases.context import Context
-from headgate.views.numbers import day_and_time
-from headgate.views.report_words import accepted_text, matters
-from headgate.views.verdict import WORDS
+from headgate.views.reports.comparison_words import accepted_text, matters
+from headgate.views.reports.verdict_line import WORDS
 
 EFFECTS = {
     StateEffect.EXACT: "kept exactly",

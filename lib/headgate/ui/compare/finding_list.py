@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from headgate.compat.report import Finding, Outcome, Report, StateEffect
-from headgate.ui import markup
-from headgate.ui.details import plain
-from headgate.ui.keys import Param
-from headgate.ui.state import select
-from headgate.views.report_words import accepted_text
-from headgate.views.scene import Sketch
-from headgate.views.scene_compare import ONLY_BEFORE, union_id
-from headgate.views.verdict import GLYPHS, MIXED_GLYPH, headline
+from headgate.rules.core.report import Finding, Outcome, Report, StateEffect
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.keys import Param
+from headgate.views.reports.comparison_words import accepted_text
+from headgate.views.reports.verdict_line import GLYPHS, MIXED_GLYPH, headline
+from headgate.views.scene.comparison import ONLY_BEFORE, union_id
+from headgate.views.scene.scene import Sketch
 
 WHOLE = "Whole pipeline"
 

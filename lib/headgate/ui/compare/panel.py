@@ -8,25 +8,25 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from headgate.compat.report import Finding, Upgrade
 from headgate.model.topology import Node
-from headgate.ui import markup
-from headgate.ui.data import Comparison
-from headgate.ui.details import detail_rows, neighbours, node_heading
-from headgate.ui.finding_card import finding_card, value_text
-from headgate.ui.findings import about, findings_list
-from headgate.ui.keys import Param
-from headgate.ui.node_facts import show_node
-from headgate.ui.rename_form import rename_form
-from headgate.ui.report_exports import report_exports
-from headgate.ui.schema_findings import schema_findings
-from headgate.ui.schema_panel import topic_schemas_of
-from headgate.ui.state import select, selected
-from headgate.ui.upload import as_uploaded
+from headgate.rules.core.report import Finding, Upgrade
+from headgate.ui.compare.finding_card import finding_card, value_text
+from headgate.ui.compare.finding_list import about, findings_list
+from headgate.ui.compare.rename_form import rename_form
+from headgate.ui.compare.report_menu import report_exports
+from headgate.ui.compare.schema_findings import schema_findings
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.cached_reads import Comparison
+from headgate.ui.shared.details_panel import detail_rows, neighbours, node_heading
+from headgate.ui.shared.keys import Param
+from headgate.ui.shared.node_facts import show_node
+from headgate.ui.shared.schema_panel import topic_schemas_of
+from headgate.ui.shared.upload import as_uploaded
 from headgate.usecases.context import Context
-from headgate.views.report_upgrade import HEADLINES
-from headgate.views.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
-from headgate.views.scene_compare import BY_OUTCOME
+from headgate.views.reports.report_upgrade import HEADLINES
+from headgate.views.scene.comparison import BY_OUTCOME
+from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 
 BAD = frozenset(BY_OUTCOME.values())
 """Statuses that a finding gave a node: the finding's card says them."""

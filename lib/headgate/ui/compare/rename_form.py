@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from headgate.compat.renames import RenameKind, things
 from headgate.model.version import Version
-from headgate.ui import markup
-from headgate.ui.data import Comparison
-from headgate.ui.details import plain
-from headgate.ui.keys import CompareKey, Param
+from headgate.rules.core.declared_renames import RenameKind, things
+from headgate.ui.shared import markup
+from headgate.ui.shared.cached_reads import Comparison
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.keys import CompareKey, Param
 
 HELP = "Declare a rename: what looks removed and added is the same thing under a new name."
 WIDTH = 440

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from headgate.compat.report import Report
-from headgate.usecases.all_rules import all_rules
+from headgate.rules.catalogue import all_rules
+from headgate.rules.core.report import Report
 from headgate.usecases.context import Context
-from headgate.views.report_json import report_json
-from headgate.views.report_markdown import report_markdown
-from headgate.views.report_sarif import report_sarif
+from headgate.views.reports.comparison_json import report_json
+from headgate.views.reports.comparison_markdown import report_markdown
+from headgate.views.reports.comparison_sarif import report_sarif
 
 TITLES: Mapping[str, tuple[str, str, str]] = {
     "markdown": ("Markdown, for a pull request", "md", "text/markdown"),

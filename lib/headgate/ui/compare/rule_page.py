@@ -6,10 +6,10 @@ import inspect
 
 import streamlit as st
 
-from headgate.ui import markup
-from headgate.usecases.all_rules import AnyRule, all_rules
+from headgate.rules.catalogue import AnyRule, all_rules
+from headgate.ui.shared import markup
 from headgate.usecases.context import Context
-from headgate.views.rule_links import rule_link
+from headgate.views.reports.rule_links import rule_link
 
 _MEASURED = "measured"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.landscape.joins import matcher, reads, writes
+from headgate.landscape.pipeline_topics import matcher, reads, writes
+from headgate.model.topic_schema import Effect, SchemaFinding
 from headgate.model.version import Version
-from headgate.schemas.model import Effect, SchemaFinding
-from headgate.ui import markup
-from headgate.ui.schema_panel import FRESH_SCHEMA
-from headgate.usecases.check_schemas import check_topic_schema
+from headgate.ui.shared import markup
+from headgate.ui.shared.schema_panel import FRESH_SCHEMA
+from headgate.usecases.check.check_schemas import check_topic_schema
 from headgate.usecases.context import Context
-from headgate.views.schema_text import accepted_lines
+from headgate.views.reports.topic_schemas_terminal import accepted_lines
 
 _SIGNS = {
     Effect.INCOMPATIBLE: ("!", "refuses"),

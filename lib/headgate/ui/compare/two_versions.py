@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.store.versions import VersionRow
-from headgate.ui.ask import choose
-from headgate.ui.details import plain
-from headgate.ui.evidence_form import evidence_form
-from headgate.ui.given import GIVEN, Given, given, keep
-from headgate.ui.keys import CompareKey, Param
-from headgate.ui.pick import observed_last, version_label
+from headgate.ui.evidence.evidence_form import evidence_form
+from headgate.ui.shared.choose_one import choose
+from headgate.ui.shared.choose_pipeline import observed_last, version_label
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.given_evidence import GIVEN, Given, given, keep
+from headgate.ui.shared.keys import CompareKey, Param
 from headgate.usecases.context import Context
 
 

@@ -9,17 +9,17 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.model.version import Version
-from headgate.ui import data
-from headgate.ui.details import plain
-from headgate.ui.evidence_form import evidence_form
-from headgate.ui.given import GIVEN, Given, keep
-from headgate.ui.keys import Param, TopologyKey
-from headgate.ui.problem import show_problem
-from headgate.ui.reading import read_apart
-from headgate.ui.upload import as_uploaded
-from headgate.usecases.capture import store_version
-from headgate.usecases.capture_history import capture_history, is_history
+from headgate.ui.evidence.evidence_form import evidence_form
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.given_evidence import GIVEN, Given, keep
+from headgate.ui.shared.keys import Param, TopologyKey
+from headgate.ui.shared.read_in_background import read_apart
+from headgate.ui.shared.upload import as_uploaded
 from headgate.usecases.context import Context
+from headgate.usecases.evidence.capture import store_version
+from headgate.usecases.evidence.capture_history import capture_history, is_history
 
 
 @st.dialog("Add evidence", width="medium")

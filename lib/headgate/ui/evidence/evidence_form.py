@@ -9,19 +9,20 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.model.version import Version
-from headgate.ui import data, markup
-from headgate.ui.given import Given
-from headgate.ui.keys import EvidenceKey
-from headgate.ui.paste.component import paste_area
-from headgate.ui.places import allowed, registered
-from headgate.ui.problem import show_problem
-from headgate.ui.query_choice import choose_query
-from headgate.ui.reading import SMALL, size_of
-from headgate.ui.upload import as_uploaded, save, save_text
+from headgate.text.numbers import size
+from headgate.ui.evidence.query_choice import choose_query
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.given_evidence import Given
+from headgate.ui.shared.keys import EvidenceKey
+from headgate.ui.shared.paste.component import paste_area
+from headgate.ui.shared.read_in_background import SMALL, size_of
+from headgate.ui.shared.server_paths import allowed, registered
+from headgate.ui.shared.upload import as_uploaded, save, save_text
 from headgate.usecases.context import Context
-from headgate.usecases.survey_evidence import Survey
-from headgate.views.evidence_words import version_words
-from headgate.views.numbers import size
+from headgate.usecases.evidence.survey_evidence import Survey
+from headgate.views.words.evidence import version_words
 
 MEGABYTE = 1 << 20
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from headgate.ui.details import plain
-from headgate.ui.keys import EvidenceKey
-from headgate.usecases.list_queries import QueryRow
-from headgate.views.labels import shorten
-from headgate.views.numbers import day_and_time, plural
+from headgate.text.numbers import day_and_time, plural
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.keys import EvidenceKey
+from headgate.usecases.evidence.list_queries import QueryRow
+from headgate.views.layout.label_size import shorten
 
 FEW = 8
 """Queries that can be overlooked without a search."""

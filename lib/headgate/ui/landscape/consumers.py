@@ -9,12 +9,12 @@ import streamlit as st
 
 from headgate.landscape.consumers import Consumer, consumers
 from headgate.landscape.landscape import Landscape, PositionState
-from headgate.ui import markup
-from headgate.ui.exports import theme
-from headgate.ui.keys import LandscapeKey
-from headgate.views.landscape_figure import lags_figure, partitions_figure
-from headgate.views.landscape_text import remark
-from headgate.views.numbers import ago, count, exact, plural
+from headgate.text.numbers import ago, count, exact, plural
+from headgate.ui.shared import markup
+from headgate.ui.shared.export_menu import theme
+from headgate.ui.shared.keys import LandscapeKey
+from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
+from headgate.views.reports.landscape_terminal import remark
 
 KINDS = {
     "spark": "Spark query", "kafka-streams": "Kafka Streams", "consumer-group": "Consumer group",

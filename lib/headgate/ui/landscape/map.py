@@ -10,33 +10,33 @@ import streamlit as st
 from headgate.errors import SelectorError
 from headgate.landscape.landscape import Landscape
 from headgate.landscape.paths import downstream, ids_of, path_between, upstream
-from headgate.landscape.select import part
+from headgate.landscape.search import part
 from headgate.landscape.selector import METHODS, select
-from headgate.ui import markup
-from headgate.ui.ask import switch
-from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes, focus_toggle, search
-from headgate.ui.exports import export_menu, theme
-from headgate.ui.graph.component import room
-from headgate.ui.keys import LandscapeKey
-from headgate.ui.landscape_panel import landscape_panel
-from headgate.ui.state import collapsed, selected
-from headgate.ui.watch import Seen
+from headgate.ui.landscape.panel import landscape_panel
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import collapsed, selected
+from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes, focus_toggle, search
+from headgate.ui.shared.choose_one import switch
+from headgate.ui.shared.cluster_watch import Seen
+from headgate.ui.shared.export_menu import export_menu, theme
+from headgate.ui.shared.graph.component import room
+from headgate.ui.shared.keys import LandscapeKey
 from headgate.usecases.context import Context
-from headgate.usecases.export_lineage import export_lineage
-from headgate.views.compose import placed
-from headgate.views.exports import Content, draw, export_landscape
-from headgate.views.landscape_json import landscape_json
-from headgate.views.layout import MANY
-from headgate.views.scene import Lens, Scene, Sketch
-from headgate.views.scene_groups import grouped
-from headgate.views.scene_landscape import (
+from headgate.usecases.landscape.export_lineage import export_lineage
+from headgate.views.exports.exports import Content, draw, export_landscape
+from headgate.views.layout.two_level import MANY
+from headgate.views.reports.landscape_json import landscape_json
+from headgate.views.scene.compose import placed
+from headgate.views.scene.highlight import Pairs, Trace, along, among
+from headgate.views.scene.landscape import (
     Level,
     closes_itself,
     live_notes,
     sketch_landscape,
     usual_level,
 )
-from headgate.views.trail import Pairs, Trace, along, among
+from headgate.views.scene.landscape_groups import grouped
+from headgate.views.scene.scene import Lens, Scene, Sketch
 
 NOTHING = "The selectors match no node. Change or clear the selector, or what is left out."
 

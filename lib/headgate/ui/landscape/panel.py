@@ -15,21 +15,21 @@ from headgate.landscape.landscape import (
     PartitionLag,
 )
 from headgate.landscape.paths import Reach, downstream, ids_of, path_between, upstream
-from headgate.ui import markup
-from headgate.ui.ask import choose, switch
-from headgate.ui.details import detail_rows, neighbours, plain
-from headgate.ui.keys import LandscapeKey
-from headgate.ui.markup import Code, Rows
-from headgate.ui.schema_panel import topic_schema
-from headgate.ui.state import select, selected
-from headgate.ui.watch import Seen
+from headgate.text.numbers import ago, count, duration, exact
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.choose_one import choose, switch
+from headgate.ui.shared.cluster_watch import Seen
+from headgate.ui.shared.details_panel import detail_rows, neighbours, plain
+from headgate.ui.shared.keys import LandscapeKey
+from headgate.ui.shared.markup import Code, Rows
+from headgate.ui.shared.schema_panel import topic_schema
 from headgate.usecases.context import Context
-from headgate.views.figure import lag_figure
-from headgate.views.lag_words import pipeline_lag
-from headgate.views.numbers import ago, count, duration, exact
-from headgate.views.scene import LOOK_WORDS, Look, Sketch
-from headgate.views.scene_landscape import PIPELINE
-from headgate.views.trail import Trace
+from headgate.views.charts.figure import lag_figure
+from headgate.views.reports.lag_words import pipeline_lag
+from headgate.views.scene.highlight import Trace
+from headgate.views.scene.landscape import PIPELINE
+from headgate.views.scene.scene import LOOK_WORDS, Look, Sketch
 
 LISTED = 40
 LISTED_NAMES = 12

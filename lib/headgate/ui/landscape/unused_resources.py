@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from headgate.landscape.landscape import Landscape, LandscapeGroup, LandscapeTopic
-from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused
-from headgate.ui import markup
-from headgate.views.numbers import duration, plural, size
+from headgate.landscape.unused_resources import undeclared_groups, unowned_topics, unread, unused
+from headgate.text.numbers import duration, plural, size
+from headgate.ui.shared import markup
 
 NUMBER = st.column_config.NumberColumn(format="localized")
 

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
-from headgate.ui import markup
-from headgate.ui.keys import CompareKey
-from headgate.ui.places import allowed, registered, startable
-from headgate.ui.problem import show_problem
-from headgate.ui.rehearsals import Order
+from headgate.ui.rehearsal.queue import Order
+from headgate.ui.shared import markup
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import CompareKey
+from headgate.ui.shared.server_paths import allowed, registered, startable
 from headgate.usecases.context import Context
 
 NONE = "Leave it out"

@@ -8,15 +8,15 @@ from itertools import pairwise
 import streamlit as st
 
 from headgate.errors import HeadgateError, RunCancelledError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.ui import markup
-from headgate.ui.keys import CompareKey
-from headgate.ui.problem import show_problem
-from headgate.ui.rehearsal_form import ask_order, captured_function
-from headgate.ui.rehearsal_result import show_result
-from headgate.ui.rehearsals import Order, Running, begin, newest
-from headgate.ui.streams_rehearsal import streams_rehearsal
+from headgate.ui.rehearsal.form import ask_order, captured_function
+from headgate.ui.rehearsal.queue import Order, Running, begin, newest
+from headgate.ui.rehearsal.result import show_result
+from headgate.ui.rehearsal.streams_rehearsal import streams_rehearsal
+from headgate.ui.shared import markup
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.context import Context
 
 _EVERY_S = 1.0

@@ -13,7 +13,7 @@ import streamlit as st
 
 from headgate.errors import RunCancelledError
 from headgate.usecases.context import Context
-from headgate.usecases.rehearse import Options, Rehearsal, rehearse
+from headgate.usecases.rehearsal.rehearse_spark import Options, Rehearsal, rehearse
 
 _WAITING = "waiting for another rehearsal to end"
 

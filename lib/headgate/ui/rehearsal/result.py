@@ -7,16 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.compat.agreement import Agreement, Judged
-from headgate.compat.report import Report, Rollback
-from headgate.compat.way_back import judge_way_back, rollback_of
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
-from headgate.ui import markup
-from headgate.ui.markup import Code
-from headgate.usecases.rehearse import Rehearsal
-from headgate.views.numbers import size
-from headgate.views.rehearsal_words import BATCH_WORDS, facts, headline, output_words, row_words
-from headgate.views.verdict import verdict
+from headgate.rules.compare.engine_agreement import Agreement, Judged
+from headgate.rules.compare.rollback import judge_way_back, rollback_of
+from headgate.rules.core.report import Report, Rollback
+from headgate.text.numbers import size
+from headgate.ui.shared import markup
+from headgate.ui.shared.markup import Code
+from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
+from headgate.views.reports.rehearsal import BATCH_WORDS, facts, headline, output_words, row_words
+from headgate.views.reports.verdict_line import verdict
 
 _GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutcome.UNKNOWN: "?"}
 _AGREEMENT = {

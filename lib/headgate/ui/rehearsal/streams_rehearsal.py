@@ -6,8 +6,8 @@ import shlex
 
 import streamlit as st
 
-from headgate.model.registry import Pipeline
-from headgate.ui import markup
+from headgate.model.registered_pipelines import Pipeline
+from headgate.ui.shared import markup
 
 _WHAT = (
     "Kafka Streams itself says whether the new version goes on: its jar is started on a copy of the"

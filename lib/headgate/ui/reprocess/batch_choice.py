@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.model.registry import Pipeline
-from headgate.plan.scenario import Scenario
-from headgate.ui import markup
-from headgate.ui.keys import ReprocessKey
-from headgate.ui.scenario_form import choice_key, option_key
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.scenario import Scenario
+from headgate.text.numbers import exact, short_time
+from headgate.ui.reprocess.scenario_form import choice_key, option_key
+from headgate.ui.shared import markup
+from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import Context
-from headgate.usecases.list_batches import BatchRow, list_batches
-from headgate.views.numbers import exact, short_time
+from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 
 BATCH = "batch"
 _FRESH = 15.0

@@ -7,10 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.plan.impact import MEASURED, again, not_undoable
-from headgate.plan.plan import UNDO, Plan
-from headgate.ui import markup
-from headgate.views.impact_words import (
+from headgate.reprocess.impact import MEASURED, again, not_undoable
+from headgate.reprocess.plan import UNDO, Plan
+from headgate.text.numbers import NONE, count, duration, exact, size
+from headgate.ui.shared import markup
+from headgate.views.reports.plan_outputs import what_remains
+from headgate.views.words.impact import (
     copied_words,
     copy_words,
     downstream_words,
@@ -18,8 +20,6 @@ from headgate.views.impact_words import (
     kept_words,
     snapshot_words,
 )
-from headgate.views.numbers import NONE, count, duration, exact, size
-from headgate.views.output_words import what_remains
 
 _SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED})
 

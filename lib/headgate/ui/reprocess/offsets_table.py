@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from headgate.plan.plan import Plan
-from headgate.ui import markup
-from headgate.views.impact_words import plural_exact
-from headgate.views.numbers import exact
+from headgate.reprocess.plan import Plan
+from headgate.text.numbers import exact
+from headgate.ui.shared import markup
+from headgate.views.words.impact import plural_exact
 
 SEARCHED_FROM = 12
 """With fewer rows nobody needs to search."""

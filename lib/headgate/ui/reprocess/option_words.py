@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from headgate.plan.build import SCENARIOS
-from headgate.plan.scenario import Option
+from headgate.reprocess.scenario import Option
+from headgate.reprocess.scenarios.build import SCENARIOS
 
 _NAME = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 # By the form of a value on the command line.

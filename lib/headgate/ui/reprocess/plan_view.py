@@ -9,16 +9,16 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.plan.plan import UNDO, Plan, dump_plan
-from headgate.plan.step import Step
-from headgate.ui import markup
-from headgate.ui.details import plain
-from headgate.ui.impact_panel import impact_details
-from headgate.ui.markup import Code
-from headgate.ui.offsets_table import offsets_table
-from headgate.ui.option_words import as_asked
-from headgate.views.numbers import plural
-from headgate.views.output_words import output_lines
+from headgate.reprocess.plan import UNDO, Plan, dump_plan
+from headgate.reprocess.steps.base.step import Step
+from headgate.text.numbers import plural
+from headgate.ui.reprocess.impact_panel import impact_details
+from headgate.ui.reprocess.offsets_table import offsets_table
+from headgate.ui.reprocess.option_words import as_asked
+from headgate.ui.shared import markup
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.markup import Code
+from headgate.views.reports.plan_outputs import output_lines
 
 HUES = {"+": "added", "~": "changed", "-": "refuses"}
 MOVES = frozenset({"offsets", "moves"})

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.build import PLANNED, SCENARIOS
-from headgate.plan.conditions import Answered, Facts, State
-from headgate.plan.scenario import Answer, Scenario, Support
-from headgate.ui import data, markup
-from headgate.ui.keys import ReprocessKey
+from headgate.reprocess.conditions import Answered, Facts, State
+from headgate.reprocess.scenario import Answer, Scenario, Support
+from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
+from headgate.text.numbers import plural
+from headgate.ui.reprocess.scenario_groups import grouped
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import Context
-from headgate.usecases.scenario_conditions import answered
-from headgate.views.numbers import plural
-from headgate.views.scenario_groups import grouped
+from headgate.usecases.reprocess.scenario_conditions import answered
 
 ENGINES = {
     Engine.SPARK: "Spark Structured Streaming",

@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from headgate.model.version import Engine
-from headgate.plan.answers import missing
-from headgate.plan.scenario import Answer, Kind, Option, Scenario
-from headgate.ui import markup
-from headgate.ui.option_words import example
+from headgate.reprocess.answers import missing
+from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
+from headgate.ui.reprocess.option_words import example
+from headgate.ui.shared import markup
 
 _NEITHER = "Not chosen"
 _IN_A_ROW = 2

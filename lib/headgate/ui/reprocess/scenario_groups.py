@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headgate.plan.scenario import Scenario
+from headgate.reprocess.scenario import Scenario
 
 GROUPS = (
     ("Read it again", ("from-scratch", "from-point", "from-old-state", "carry-over")),

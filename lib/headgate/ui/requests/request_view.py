@@ -7,17 +7,21 @@ import streamlit as st
 from headgate.model.person import is_same_person
 from headgate.store.audit import AuditRow
 from headgate.store.requests import RequestRow, RequestState
-from headgate.ui import markup
-from headgate.ui.impact_panel import impact_tiles
-from headgate.ui.keys import Param, RequestsKey
-from headgate.ui.markup import Code
-from headgate.ui.person import ask_name
-from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import act
+from headgate.text.numbers import short_time
+from headgate.ui.reprocess.impact_panel import impact_tiles
+from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.shared import markup
+from headgate.ui.shared.error_message import act
+from headgate.ui.shared.keys import Param, RequestsKey
+from headgate.ui.shared.markup import Code
+from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
-from headgate.usecases.decide_request import approve_request, decline_request, withdraw_request
-from headgate.usecases.list_requests import RequestDetail, read_request
-from headgate.views.numbers import short_time
+from headgate.usecases.requests.decide_request import (
+    approve_request,
+    decline_request,
+    withdraw_request,
+)
+from headgate.usecases.requests.list_requests import RequestDetail, read_request
 
 HUES = {
     RequestState.OPEN: "unknown",

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.ui import markup
-from headgate.ui.keys import RunsKey
-from headgate.ui.patience import Late, ask_within
+from headgate.text.numbers import count, exact
+from headgate.ui.runs.patience import Late, ask_within
+from headgate.ui.shared import markup
+from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail
-from headgate.usecases.read_catch_up import Look, look_at, pace
-from headgate.views.catch_up_words import amount_words, left_words
-from headgate.views.lag_words import lag_words
-from headgate.views.numbers import count, exact
+from headgate.usecases.runs.list_runs import RunDetail
+from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.views.reports.lag_words import lag_words
+from headgate.views.words.catch_up_words import amount_words, left_words
 
 EVERY = 3.0
 """Seconds between two looks."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.ui import markup
-from headgate.usecases.list_runs import RunDetail
-from headgate.views.numbers import short_time
+from headgate.text.numbers import short_time
+from headgate.ui.shared import markup
+from headgate.usecases.runs.list_runs import RunDetail
 
 _WORDS = {
     "apply": "asked for",

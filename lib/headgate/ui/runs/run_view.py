@@ -8,27 +8,27 @@ from html import escape
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.progress import StepProgress
 from headgate.store.runs import RunState
-from headgate.ui import markup
-from headgate.ui.catch_up import catch_up
-from headgate.ui.journal import journal
-from headgate.ui.keys import Param, RunsKey
-from headgate.ui.markup import Code
-from headgate.ui.page import user
-from headgate.ui.person import ask_name
-from headgate.ui.plan_view import plan_consequences, plan_steps, plan_verdict
-from headgate.ui.problem import act, sentence, show_problem
-from headgate.ui.state import select
-from headgate.usecases.cancel_run import cancel_run
-from headgate.usecases.confirm_run import confirm_run
+from headgate.store.step_progress import StepProgress
+from headgate.text.numbers import ago, moment, short_time
+from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.runs.catch_up import catch_up
+from headgate.ui.runs.journal import journal
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select
+from headgate.ui.shared.error_message import act, sentence, show_problem
+from headgate.ui.shared.keys import Param, RunsKey
+from headgate.ui.shared.markup import Code
+from headgate.ui.shared.page import user
+from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail, StepView, kept_until, read_run
-from headgate.usecases.read_catch_up import can_catch_up
-from headgate.usecases.resume_run import resume_run
-from headgate.usecases.undo_run import plan_undo, undo_run
-from headgate.views.numbers import ago, moment, short_time
-from headgate.views.progress_words import count_words
+from headgate.usecases.runs.cancel_run import cancel_run
+from headgate.usecases.runs.confirm_run import confirm_run
+from headgate.usecases.runs.list_runs import RunDetail, StepView, kept_until, read_run
+from headgate.usecases.runs.read_catch_up import can_catch_up
+from headgate.usecases.runs.resume_run import resume_run
+from headgate.usecases.runs.undo_run import plan_undo, undo_run
+from headgate.views.words.progress import count_words
 
 REFRESH = 1.0
 """Seconds between two looks at a run that is under way."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from headgate.ui.keys import LandscapeKey, Param, TopologyKey
+from headgate.ui.shared.keys import LandscapeKey, Param, TopologyKey
 
 BESIDE = frozenset({Param.NODE, Param.FINDING, LandscapeKey.TRACE, LandscapeKey.TO})
 """Query parameters that change what is marked and told, but not what is drawn."""

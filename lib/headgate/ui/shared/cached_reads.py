@@ -10,35 +10,35 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from headgate.compat.report import Report
 from headgate.errors import EvidenceError, HeadgateError, UnreachableError
 from headgate.landscape.landscape import Landscape, LandscapePipeline
 from headgate.model.cluster import Cluster
 from headgate.model.progress import BatchProgress
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.plan.conditions import Facts
+from headgate.reprocess.conditions import Facts
+from headgate.rules.core.report import Report
 from headgate.store.versions import VersionRow
-from headgate.ui.given import Given
-from headgate.ui.reading import LONGEST, read_apart
-from headgate.ui.schema_panel import FRESH_SCHEMA
-from headgate.ui.upload import session_folder
-from headgate.ui.watch import FRESH, PATIENCE, ClusterWatch, Latest, Seen
-from headgate.usecases.accepted import with_acceptances
-from headgate.usecases.compare_versions import compare_read, identified, look_around
+from headgate.ui.shared.cluster_watch import FRESH, PATIENCE, ClusterWatch, Latest, Seen
+from headgate.ui.shared.given_evidence import Given
+from headgate.ui.shared.read_in_background import LONGEST, read_apart
+from headgate.ui.shared.schema_panel import FRESH_SCHEMA
+from headgate.ui.shared.upload import session_folder
+from headgate.usecases.compare.apply_acceptances import with_acceptances
+from headgate.usecases.compare.compare_versions import compare_read, identified, look_around
 from headgate.usecases.context import Context
-from headgate.usecases.list_versions import list_versions
-from headgate.usecases.own_query import OwnQuery, own_query
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_lag import read_lag
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.read_registered import read_registered
-from headgate.usecases.read_version import read_version
-from headgate.usecases.scenario_conditions import pipeline_facts
-from headgate.usecases.show_landscape import show_landscape
-from headgate.usecases.survey_evidence import Survey, survey_evidence
-from headgate.usecases.world_now import look_again, with_offsets_now
-from headgate.views.lag_words import pipeline_lag
+from headgate.usecases.evidence.list_versions import list_versions
+from headgate.usecases.evidence.own_query import OwnQuery, own_query
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_cluster_for_version import look_again, with_offsets_now
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.evidence.read_registered import read_registered
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.survey_evidence import Survey, survey_evidence
+from headgate.usecases.landscape.read_lag import read_lag
+from headgate.usecases.landscape.show_landscape import show_landscape
+from headgate.usecases.reprocess.scenario_conditions import pipeline_facts
+from headgate.views.reports.lag_words import pipeline_lag
 
 VERSIONS_KEPT = 64
 FRESH_EVIDENCE = 15.0

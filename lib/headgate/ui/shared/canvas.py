@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from headgate.ui.graph.component import show_graph, show_marks
-from headgate.ui.state import collapsed, of_the_picture, select, selected, toggle_box
-from headgate.views.scene import Scene, Sketch, first_to_see
-from headgate.views.scene_many import MANY, stand_ins, usually_closed
+from headgate.ui.shared.address_state import collapsed, of_the_picture, select, selected, toggle_box
+from headgate.ui.shared.graph.component import show_graph, show_marks
+from headgate.views.scene.folded import MANY, stand_ins, usually_closed
+from headgate.views.scene.scene import Scene, Sketch, first_to_see
 
 SHARES = (4.6, 1.2)
 """How the page's width is shared between the canvas and the panel."""

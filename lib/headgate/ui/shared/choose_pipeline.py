@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headgate.store.versions import Origin, VersionRow
-from headgate.ui.ask import choose
-from headgate.ui.keys import CompareKey, Param, TopologyKey
+from headgate.text.numbers import day_and_time
+from headgate.ui.shared.choose_one import choose
+from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
 from headgate.usecases.context import Context
-from headgate.views.numbers import day_and_time
 
 OF_A_PIPELINE = (*Param, TopologyKey.VERSION, CompareKey.BEFORE, CompareKey.AFTER)
 """Query parameters that mean something for one pipeline only."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.ui import markup
-from headgate.ui.markup import Code
-from headgate.ui.state import select
-from headgate.views.scene import LOOK_WORDS, Look, Sketch
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select
+from headgate.ui.shared.markup import Code
+from headgate.views.scene.scene import LOOK_WORDS, Look, Sketch
 
 ICONS = {
     Look.TOPIC: ":material/notes:",

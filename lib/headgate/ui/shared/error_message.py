@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.parse.spark.secrets import mask_text
-from headgate.ui.details import plain
-from headgate.ui.upload import as_uploaded
+from headgate.text.secrets import mask_text
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.upload import as_uploaded
 
 
 def show_problem(error: Exception | str) -> None:

@@ -10,9 +10,9 @@ import streamlit as st
 
 from headgate.model.version import Version
 from headgate.usecases.context import Context
-from headgate.views.export_openlineage import MISSING
-from headgate.views.exports import FORMS, Content, export_version
-from headgate.views.topology_json import topology_json
+from headgate.views.exports.exports import FORMS, Content, export_version
+from headgate.views.exports.openlineage import MISSING
+from headgate.views.reports.topology_json import topology_json
 
 HELP = "Download the graph as it is shown, for documents, other tools or programs."
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from headgate.ui.upload import as_uploaded
+from headgate.ui.shared.upload import as_uploaded
 
 GIVEN = "given"
 """The value of a choice of versions that stands for what was put in."""

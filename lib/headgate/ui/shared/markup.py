@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from headgate.views.scene import STATUS_WORDS, Status
+from headgate.views.scene.scene import STATUS_WORDS, Status
 
 Rows = Iterable[tuple[str, object]]
 LONG_NAME = 24

@@ -8,15 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.model.schema import Schema, type_text
+from headgate.model.state_schema import Schema, type_text
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Source, StatefulOperator, StateStore, Version
-from headgate.ui import markup
-from headgate.ui.details import detail_rows, shown
-from headgate.ui.markup import Code, Rows
-from headgate.ui.upload import as_uploaded
-from headgate.views.limit_places import limits_at
-from headgate.views.numbers import exact
+from headgate.text.numbers import exact
+from headgate.ui.shared import markup
+from headgate.ui.shared.details_panel import detail_rows, shown
+from headgate.ui.shared.markup import Code, Rows
+from headgate.ui.shared.upload import as_uploaded
+from headgate.views.scene.limit_nodes import limits_at
 
 SCHEMAS = ("key_schema", "value_schema")
 OFFSETS = ("start_offsets", "offsets")

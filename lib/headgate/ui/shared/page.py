@@ -12,8 +12,8 @@ from streamlit.navigation.page import Page
 
 from headgate.errors import HeadgateError
 from headgate.model.person import unverified
-from headgate.ui.markup import header
-from headgate.ui.problem import show_problem
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.markup import header
 from headgate.usecases.context import Context, config_file, read_context, with_places
 
 PAGES = {
@@ -39,10 +39,10 @@ def navigate(root: Path) -> None:
     chosen = _register(root)
     st.set_page_config(
         page_title=f"{chosen.title} · Headgate",
-        page_icon=str(files("headgate.ui.style") / "favicon.svg"),
+        page_icon=str(files("headgate.ui.shared.style") / "favicon.svg"),
         layout="wide",
     )
-    st.logo(str(files("headgate.ui.style") / "logo.svg"), size="medium")
+    st.logo(str(files("headgate.ui.shared.style") / "logo.svg"), size="medium")
     chosen.run()
     _freeze()
 
@@ -107,8 +107,8 @@ def user() -> str:
 @cache
 def _style() -> str:
     parts = (
-        files("headgate.views.shared_look") / "tokens.css",
-        files("headgate.ui.style") / "pages.css",
+        files("headgate.views.scene.shared_look") / "tokens.css",
+        files("headgate.ui.shared.style") / "pages.css",
     )
     return "\n".join(part.read_text("utf-8") for part in parts)
 

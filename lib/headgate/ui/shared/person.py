@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.model.person import unverified
-from headgate.ui.page import NOBODY, user
+from headgate.ui.shared.page import NOBODY, user
 
 NAME = "person_name"
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from headgate.ui.keys import Param
-from headgate.ui.state import select, selected
+from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.keys import Param
 
 SHOWN_AT_ONCE = 15
 _HEIGHT = 560

@@ -7,14 +7,14 @@ from dataclasses import replace
 import streamlit as st
 
 from headgate.errors import HeadgateError, NotFoundError
-from headgate.landscape.joins import matcher, reads, writes
+from headgate.landscape.pipeline_topics import matcher, reads, writes
 from headgate.model.topology import Node
 from headgate.model.version import Version
-from headgate.schemas.answer import ShownTopic
-from headgate.schemas.reads import TopicUse
-from headgate.ui import markup
-from headgate.ui.markup import Code, Rows
-from headgate.usecases.check_schemas import show_topic_schema
+from headgate.rules.topic_schemas.facts.field_reads import TopicUse
+from headgate.rules.topic_schemas.facts.report import ShownTopic
+from headgate.ui.shared import markup
+from headgate.ui.shared.markup import Code, Rows
+from headgate.usecases.check.check_schemas import show_topic_schema
 from headgate.usecases.context import Context
 
 FRESH_SCHEMA = 60.0

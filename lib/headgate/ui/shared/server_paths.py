@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from headgate.errors import EvidenceError
-from headgate.gateway.evidence_files import is_uri
-from headgate.gateway.web import is_internal
+from headgate.gateway.files.evidence_files import is_uri
+from headgate.gateway.http.client import is_internal
 from headgate.usecases.context import Context
 
 WEB = ("http://", "https://")

@@ -6,10 +6,11 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.model.activity import Activity, ActivityState
-from headgate.ui import data, markup
+from headgate.text.numbers import ago, short_time
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import Context
-from headgate.usecases.read_activity import read_activity
-from headgate.views.numbers import ago, short_time
 
 REFRESH = 15
 """Seconds between two looks; the worker looks every ten."""

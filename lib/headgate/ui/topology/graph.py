@@ -8,17 +8,19 @@ import streamlit as st
 
 from headgate.model.version import Version
 from headgate.store.versions import VersionRow
-from headgate.ui import markup
-from headgate.ui.activity import activity_facts
-from headgate.ui.canvas import Beside, canvas_and_panel, closed_boxes
-from headgate.ui.capture import store_button
-from headgate.ui.details import neighbours, node_heading
-from headgate.ui.given import Given
-from headgate.ui.graph.component import room
-from headgate.ui.keys import TopologyKey
-from headgate.ui.node_facts import show_node
-from headgate.ui.progress_panel import newest_report, newest_values
-from headgate.ui.readiness_panel import (
+from headgate.ui.evidence.capture_form import store_button
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import selected
+from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes
+from headgate.ui.shared.details_panel import neighbours, node_heading
+from headgate.ui.shared.given_evidence import Given
+from headgate.ui.shared.graph.component import room
+from headgate.ui.shared.keys import TopologyKey
+from headgate.ui.shared.node_facts import show_node
+from headgate.ui.shared.schema_panel import topic_schemas_of
+from headgate.ui.topology.activity import activity_facts
+from headgate.ui.topology.progress_panel import newest_report, newest_values
+from headgate.ui.topology.readiness_panel import (
     back_to_all,
     cards_about,
     picked,
@@ -26,15 +28,13 @@ from headgate.ui.readiness_panel import (
     readiness_list,
     readiness_of,
 )
-from headgate.ui.schema_panel import topic_schemas_of
-from headgate.ui.state import selected
-from headgate.ui.version_facts import version_facts
+from headgate.ui.topology.version_facts import version_facts
 from headgate.usecases.context import Context
-from headgate.views.compose import is_readable, placed
-from headgate.views.scene import Lens, Sketch
-from headgate.views.scene_fold import folded, null_checks
-from headgate.views.scene_many import boxed
-from headgate.views.scene_topology import sketch_topology
+from headgate.views.scene.compose import is_readable, placed
+from headgate.views.scene.fold import folded, null_checks
+from headgate.views.scene.folded import boxed
+from headgate.views.scene.scene import Lens, Sketch
+from headgate.views.scene.topology import sketch_topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,19 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.versions import Origin, VersionRow
-from headgate.ui import data, markup
-from headgate.ui.activity import is_running
-from headgate.ui.given import Given
-from headgate.ui.keys import CompareKey, Param, TopologyKey
-from headgate.ui.pick import observed_last
+from headgate.text.numbers import ago, short_time
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.choose_pipeline import observed_last
+from headgate.ui.shared.given_evidence import Given
+from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
+from headgate.ui.topology.activity import is_running
 from headgate.usecases.context import Context
-from headgate.views.history import change_line
-from headgate.views.numbers import ago, short_time
-from headgate.views.verdict import GLYPHS
+from headgate.views.reports.verdict_line import GLYPHS
+from headgate.views.words.version_history import change_line
 
 if TYPE_CHECKING:
-    from headgate.ui.topology_graph import Chosen
+    from headgate.ui.topology.graph import Chosen
 
 ONCE = 25
 """Versions that are shown at once: each is compared with the one before it."""

@@ -10,16 +10,17 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.ui import data, markup
-from headgate.ui.given import Given
-from headgate.ui.problem import show_problem
-from headgate.ui.reading import is_small
+from headgate.text.numbers import ago, count, duration, exact, short_time, size
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.given_evidence import Given
+from headgate.ui.shared.read_in_background import is_small
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import OwnQuery
-from headgate.views.newest_batch import Newest, newest_batch, rows
-from headgate.views.numbers import ago, count, duration, exact, short_time, size
-from headgate.views.progress_figure import MOST_RESTARTS, progress_figure
-from headgate.views.progress_series import (
+from headgate.usecases.evidence.own_query import OwnQuery
+from headgate.views.charts.newest_batch import Newest, newest_batch, rows
+from headgate.views.charts.query_progress import MOST_RESTARTS, progress_figure
+from headgate.views.charts.query_progress_series import (
     Chart,
     charts,
     event_time_lag,
@@ -28,7 +29,7 @@ from headgate.views.progress_series import (
 )
 
 if TYPE_CHECKING:
-    from headgate.ui.topology_graph import Chosen
+    from headgate.ui.topology.graph import Chosen
 
 REFRESH = 15
 """Seconds between two looks at evidence that may grow."""

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from headgate.compat.world import STORED
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
-from headgate.readiness.report import ReadinessFinding, ReadinessReport, Severity
-from headgate.ui import data, markup
-from headgate.ui.details import plain
-from headgate.ui.keys import Param
-from headgate.ui.state import select, selected
-from headgate.usecases.check_readiness import check_version
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
+from headgate.rules.spark.facts.cluster_offsets import STORED
+from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.details_panel import plain
+from headgate.ui.shared.keys import Param
+from headgate.usecases.check.check_readiness import check_version
 from headgate.usecases.context import Context
-from headgate.views.readiness_words import GLYPHS, WORDS, headline, keeps_text
-from headgate.views.scene import Sketch
+from headgate.views.reports.readiness import GLYPHS, WORDS, headline, keeps_text
+from headgate.views.scene.scene import Sketch
 
 if TYPE_CHECKING:
-    from headgate.ui.topology_graph import Chosen
+    from headgate.ui.topology.graph import Chosen
 
 TONES = {Severity.HIGH: "silently_wrong", Severity.MEDIUM: "refuses", Severity.LOW: "no_effect"}
 """The hues of severities; their signs differ, too."""

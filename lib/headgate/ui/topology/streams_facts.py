@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.model.streams import StreamsApplication
-from headgate.ui.markup import Code, Rows
-from headgate.views.numbers import plural
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.text.numbers import plural
+from headgate.ui.shared.markup import Code, Rows
 
 
 def streams_rows(app: StreamsApplication | None) -> Rows:

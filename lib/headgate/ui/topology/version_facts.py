@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from headgate.model.version import Version
-from headgate.parse.spark.limits import limits_of
+from headgate.parse.evidence.limits import limits_of
 from headgate.store.versions import VersionRow
-from headgate.ui import markup
-from headgate.ui.details import shown
-from headgate.ui.markup import Code, Rows
-from headgate.ui.streams_facts import streams_rows
-from headgate.ui.upload import as_uploaded
-from headgate.views.numbers import plural, short_time
+from headgate.text.numbers import plural, short_time
+from headgate.ui.shared import markup
+from headgate.ui.shared.details_panel import shown
+from headgate.ui.shared.markup import Code, Rows
+from headgate.ui.shared.upload import as_uploaded
+from headgate.ui.topology.streams_facts import streams_rows
 
 FEW = 2
 """Lines that are shown without asking."""

@@ -11,23 +11,23 @@ from threading import Lock
 from typing import TypeVar
 
 from headgate.errors import HeadgateError
-from headgate.gateway.drivers import is_gone
-from headgate.gateway.world import LiveWorld
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.process.driver_alive import is_gone
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.parse.spark.watch import Watched
-from headgate.plan.ports.control import Status
+from headgate.parse.spark.watch.read import Watched
+from headgate.reprocess.ports.processes import Status
 from headgate.store import open_store
+from headgate.usecases.activity.group_rate import with_pace
+from headgate.usecases.activity.judge_activity import Signs, continued, judge, judge_group
+from headgate.usecases.activity.last_positions import with_positions
 from headgate.usecases.context import Context
-from headgate.usecases.group_pace import with_pace
-from headgate.usecases.judge_activity import Signs, continued, judge, judge_group
-from headgate.usecases.last_positions import with_positions
-from headgate.usecases.read_batches import read_batches
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_watch import read_newest
-from headgate.usecases.watched_query import life_of
+from headgate.usecases.evidence.read_batches import read_batches
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_watch import read_newest
+from headgate.usecases.evidence.watched_query import life_of
 
 _AT_ONCE = 4
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from statistics import median
 
 from headgate.model.activity import Activity, ActivityState, Mark, Window
 from headgate.model.cluster import Cluster, Group
-from headgate.model.registry import Pipeline
-from headgate.model.streams import internal_kind
-from headgate.plan.impact import Rates
+from headgate.model.kafka_streams import internal_kind
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.impact import Rates
 from headgate.store import open_store
 from headgate.store.rows import RunFacts
 from headgate.usecases.context import Context

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group
-from headgate.parse.spark.watch import Life
-from headgate.plan.ports.control import Status
+from headgate.parse.spark.watch.read import Life
+from headgate.reprocess.ports.processes import Status
 
 SILENT = timedelta(seconds=100)
 """A watch tells at least each 30 s that a run lives: three of those missing are silence."""

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from headgate.model.activity import Activity, Position
 from headgate.model.cluster import Cluster, Group, Topic
-from headgate.model.registry import Pipeline
-from headgate.model.streams import internal_kind
-from headgate.plan.plan import load_plan
-from headgate.plan.steps.moves import Commit, Move, moves_of
-from headgate.plan.target import TopicPart
+from headgate.model.kafka_streams import internal_kind
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.plan import load_plan
+from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, moves_of
+from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import Event, RunFacts
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.glance import Glance
+    from headgate.store.sqlite_reader import Glance
 
 _MOST = 1_000
 """Of a group over more partitions no positions are kept: each look writes all of them."""

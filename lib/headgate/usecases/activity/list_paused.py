@@ -6,14 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headgate.plan.plan import load_plan
-from headgate.store.glance import open_soonest
+from headgate.reprocess.plan import load_plan
 from headgate.store.rows import RunFilter, RunRow, RunState
+from headgate.store.sqlite_reader import open_soonest
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.glance import Glance
+    from headgate.store.sqlite_reader import Glance
 
 _STARTS = frozenset({"start_pipeline", "resume_processing", "ask_person"})
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.model.activity import Activity, ActivityState
 from headgate.store import open_store
+from headgate.usecases.activity.list_paused import Paused, list_paused
 from headgate.usecases.context import Context
-from headgate.usecases.list_paused import Paused, list_paused
 
 STALE = timedelta(minutes=3)
 """A worker looks every ten seconds: an older look says nothing of now."""

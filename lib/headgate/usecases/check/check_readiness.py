@@ -9,17 +9,17 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from headgate.compat.acceptances import Noticed, acceptance_of, unmet
 from headgate.errors import EvidenceError, HeadgateError, NotFoundError
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster
 from headgate.model.progress import BatchProgress
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.readiness.check import check
-from headgate.readiness.report import ReadinessReport
+from headgate.rules.core.acceptances import Noticed, acceptance_of, unmet
+from headgate.rules.readiness.check import check
+from headgate.rules.readiness.facts.report import ReadinessReport
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import OwnQuery, own_query
+from headgate.usecases.evidence.own_query import OwnQuery, own_query
 
 _NUMBERED = re.compile(r"@\d{1,18}$")
 _REPORTS = frozenset({"progress", "event-log", "watch", "rest"})
@@ -46,7 +46,7 @@ def check_readiness(
     seen = _cluster(context, pipeline, ask_kafka) if of_group else None
     version = _version(evidence, context, query, pipeline, seen[0] if seen else None)
     if _asks_kafka(context, pipeline, ask_kafka) and version.engine is Engine.SPARK:
-        from headgate.usecases.world_now import with_offsets_now
+        from headgate.usecases.evidence.read_cluster_for_version import with_offsets_now
 
         version = with_offsets_now(evidence, version, context)
     cluster, warning = seen or _cluster(context, pipeline, ask_kafka)
@@ -99,7 +99,7 @@ def _cluster(
     """Return Kafka as it is now, and a warning where it was to be had and did not answer."""
     if not _asks_kafka(context, pipeline, ask_kafka):
         return None, ()
-    from headgate.usecases.read_cluster import read_cluster
+    from headgate.usecases.evidence.read_cluster import read_cluster
 
     try:
         return replace(read_cluster(context or _no_context()), after_evidence=True), ()
@@ -130,10 +130,10 @@ def _version(
     """Read files without the store and without Spark; a pipeline as it is stored, else as it is."""
     # Unlike Path.exists, this is False for what is too long or lies where nobody may look.
     if all(os.path.exists(e) for e in evidence):  # noqa: PTH110
-        from headgate.usecases.read_version import read_version
+        from headgate.usecases.evidence.read_version import read_version
 
         return read_version(evidence, context=context, query=query)
-    from headgate.usecases.capture import capture
+    from headgate.usecases.evidence.capture import capture
 
     try:
         return capture(evidence, context=context, query=query)
@@ -157,10 +157,10 @@ def _unstored(
         return Version(engine=pipeline.engine, name=pipeline.name)
     with suppress(HeadgateError):
         if pipeline.engine is Engine.KAFKA_STREAMS:
-            from headgate.usecases.read_streams import read_streams
+            from headgate.usecases.evidence.read_kafka_streams import read_streams
 
             return read_streams(context, pipeline, cluster)
-        from headgate.usecases.read_registered import read_registered
+        from headgate.usecases.evidence.read_registered import read_registered
 
         return read_registered(context, pipeline)
     return None
@@ -183,7 +183,7 @@ def _newest(
         places = [e for e in evidence if told and os.path.exists(e)]  # noqa: PTH110
     if not places or version.engine is not Engine.SPARK:
         return None
-    from headgate.usecases.read_progress import read_progress
+    from headgate.usecases.evidence.read_progress import read_progress
 
     with suppress(HeadgateError):
         return next(reversed(read_progress(places, context=context, query=own)), None)
@@ -194,7 +194,7 @@ def _activity(context: Context | None, pipeline: Pipeline | None) -> Activity | 
     """Return how a registered pipeline was seen last; None where there is no store to ask."""
     if context is None or pipeline is None:
         return None
-    from headgate.usecases.read_activity import read_activity
+    from headgate.usecases.activity.read_activity import read_activity
 
     with suppress(HeadgateError):
         return read_activity(context, pipeline.name).get(pipeline.name)
@@ -211,7 +211,7 @@ def _accepted(
     """Mark the findings that headgate.toml accepts; what holds no longer becomes a warning."""
     if context is None or not context.registry.accepts:
         return report
-    from headgate.usecases.accepted import ground_of
+    from headgate.usecases.compare.apply_acceptances import ground_of
 
     accepts = context.registry.accepts
     ground = ground_of(context, (version,), evidence, pipeline.name if pipeline else None)

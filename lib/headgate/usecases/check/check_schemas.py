@@ -7,22 +7,27 @@ from contextlib import closing
 from dataclasses import replace
 
 from headgate.errors import HeadgateError, SchemaError
-from headgate.gateway.schema_files import read_schema_file
-from headgate.schemas.answer import FieldReaders, SchemaCheck, ShownTopic, TopicSchemas
-from headgate.schemas.compare import compare, worst_first
-from headgate.schemas.model import (
+from headgate.gateway.schema_registry.files import read_schema_file
+from headgate.model.topic_schema import (
     FieldChangeKind,
     Mode,
     SchemaFinding,
     SchemaReport,
     SchemaText,
 )
-from headgate.schemas.read import read_schema
-from headgate.schemas.rules.pipelines import judge_reads
-from headgate.usecases.accepted_schemas import with_accepted
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.compare import compare, worst_first
+from headgate.rules.topic_schemas.consumers import judge_reads
+from headgate.rules.topic_schemas.facts.report import (
+    FieldReaders,
+    SchemaCheck,
+    ShownTopic,
+    TopicSchemas,
+)
+from headgate.usecases.compare.accepted_schemas import with_accepted
 from headgate.usecases.context import Context
-from headgate.usecases.field_readers import topic_readers
-from headgate.usecases.topic_schemas import (
+from headgate.usecases.evidence.field_consumers import topic_readers
+from headgate.usecases.evidence.topic_schemas import (
     open_schema_registry,
     readable_versions,
     topic_schemas,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import date
 from pathlib import PurePath
 
-from headgate.compat.acceptances import Ground, Noticed, acceptance_of, unmet
-from headgate.model.registry import Accept
-from headgate.schemas.model import Accepted, SchemaFinding, SchemaReport
-from headgate.usecases.accepted import known_codes
+from headgate.model.registered_pipelines import Accept
+from headgate.model.topic_schema import Accepted, SchemaFinding, SchemaReport
+from headgate.rules.core.acceptances import Ground, Noticed, acceptance_of, unmet
+from headgate.usecases.compare.apply_acceptances import known_codes
 from headgate.usecases.context import Context
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import PurePath
 
-from headgate.compat.acceptances import Ground, accept_findings
-from headgate.compat.report import Report
 from headgate.model.version import Version
+from headgate.rules.core.acceptances import Ground, accept_findings
+from headgate.rules.core.report import Report
 from headgate.usecases.context import Context
 
 
@@ -74,6 +74,6 @@ def _absolute(place: str) -> str:
 def known_codes() -> frozenset[str]:
     """Return the codes of all rules that a finding can have."""
     # Rules of every kind are imported only where an acceptance is there to be checked.
-    from headgate.usecases.all_rules import all_rules
+    from headgate.rules.catalogue import all_rules
 
     return frozenset(r.code for r in all_rules())

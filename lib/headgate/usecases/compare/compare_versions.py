@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.compat.compare import compare
-from headgate.compat.report import Report
 from headgate.model.cluster import Cluster
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import dump, load
-from headgate.usecases.accepted import pipelines_of, with_acceptances
+from headgate.parse.evidence.version_file import dump, load
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Report
+from headgate.usecases.compare.apply_acceptances import pipelines_of, with_acceptances
+from headgate.usecases.compare.read_version_file import read_version_file
 from headgate.usecases.context import Context
-from headgate.usecases.read_version_file import read_version_file
 
 _ITSELF = "Both sides are the same evidence, so a version was compared with itself."
 
@@ -41,7 +41,7 @@ def compare_versions(
     before, after = tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
     old, new = read_sides(before, after, context, query)
     if ask_kafka:
-        from headgate.usecases.world_now import with_offsets_now
+        from headgate.usecases.evidence.read_cluster_for_version import with_offsets_now
 
         old = with_offsets_now(before, old, context)
     report = report_on(
@@ -74,7 +74,7 @@ def report_on(
     old, new = identified((old, new), context, evidence, pipeline)
     cluster = None
     if ask_kafka:
-        from headgate.usecases.world_now import look_at_kafka
+        from headgate.usecases.evidence.read_cluster_for_version import look_at_kafka
 
         cluster = look_at_kafka(context, old)
     report = compare(old, new, renames=renames, spark_version=spark_version, cluster=cluster)
@@ -99,7 +99,7 @@ def identified(
     groups = {p.group for p in context.registry.pipelines if p.name in names and p.group}
     if len(groups) != 1:
         return versions
-    from headgate.parse.streams.observed import with_application_id
+    from headgate.parse.kafka_streams.from_cluster import with_application_id
 
     (group,) = groups
     return with_application_id(old, group), with_application_id(new, group)
@@ -111,7 +111,7 @@ def look_around(report: Report, old: Version, new: Version, context: Context | N
     if not known or not (known.pipelines or known.schema_registry_url or known.topics):
         return report
     # What reads schemas is imported only where there may be some.
-    from headgate.usecases.surroundings import with_surroundings
+    from headgate.usecases.compare.downstream_impact import with_surroundings
 
     return with_surroundings(report, old, new, context)
 
@@ -158,7 +158,7 @@ def read_sides(
 def _is_captured(evidence: Sequence[str]) -> bool:
     if not any(":" in e for e in evidence):
         return False
-    from headgate.usecases.capture import is_function
+    from headgate.usecases.evidence.capture import is_function
 
     return any(map(is_function, evidence))
 
@@ -176,9 +176,9 @@ def read_side(
             return version
     # Unlike Path.exists, this is False for what is too long or lies where nobody may look.
     if all(os.path.exists(e) for e in evidence):  # noqa: PTH110
-        from headgate.usecases.read_version import read_version
+        from headgate.usecases.evidence.read_version import read_version
 
         return _as_from_a_file(read_version(evidence, context=context, query=query))
-    from headgate.usecases.capture import capture
+    from headgate.usecases.evidence.capture import capture
 
     return capture(evidence, context=context, query=query)

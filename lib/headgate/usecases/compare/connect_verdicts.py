@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from headgate.gateway.world_verdicts import VerdictWorld
+from headgate.gateway.adapters.verdicts import VerdictWorld
 from headgate.model.version import Version
-from headgate.plan.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
 from headgate.usecases.context import Context
 
 AnyWorld = TypeVar("AnyWorld", bound=VerdictWorld)
@@ -18,22 +18,22 @@ def with_judge(world: AnyWorld, context: Context) -> AnyWorld:
 
     def judge(pipeline: str, after: str, before: str | None, fail_on: Sequence[str]) -> Verdict:
         # All rules and parsers stand behind it, and most plans have nothing to compare.
-        from headgate.usecases.judge_upgrade import judge_upgrade
+        from headgate.usecases.compare.judge_upgrade import judge_upgrade
 
         return judge_upgrade(context, pipeline, after, before, fail_on)
 
     def look(pipeline: str, after: str, version: str, trace: Trace) -> Sight:
-        from headgate.usecases.judge_running import judge_running
+        from headgate.usecases.compare.judge_running import judge_running
 
         return judge_running(context, pipeline, after, version, trace)
 
     def locate(pipeline: str, query_id: str | None) -> tuple[Output, ...]:
-        from headgate.usecases.known_outputs import known_outputs
+        from headgate.usecases.compare.known_outputs import known_outputs
 
         return known_outputs(context, pipeline, query_id)
 
     def read(pipeline: str) -> Version | None:
-        from headgate.usecases.read_evidence import read_evidence
+        from headgate.usecases.evidence.read_evidence import read_evidence
 
         return read_evidence(context, pipeline)
 

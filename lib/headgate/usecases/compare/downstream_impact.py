@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headgate.compat.around import (
+from headgate.model.output_columns import Parsed
+from headgate.model.sinks import normal_path
+from headgate.model.version import Engine, Sink, Source, Version
+from headgate.rules.compare.downstream_impact import (
     Reader,
     reader_may_read_it,
     reader_of_files,
     reader_reads_it,
     with_seen,
 )
-from headgate.compat.labels import labels_of
-from headgate.compat.outputs import OutputChange, OutputChangeKind, output_changes, same_place
-from headgate.compat.parsing import layout_of
-from headgate.compat.report import Finding, Report, Where
-from headgate.model.output import Parsed
-from headgate.model.sinks import normal_path
-from headgate.model.version import Engine, Sink, Source, Version
-from headgate.schemas.reads import Certainty
+from headgate.rules.core.labels import labels_of
+from headgate.rules.core.report import Finding, Report, Where
+from headgate.rules.spark.facts.output_columns import (
+    OutputChange,
+    OutputChangeKind,
+    output_changes,
+    same_place,
+)
+from headgate.rules.spark.facts.parsed_columns import layout_of
+from headgate.rules.topic_schemas.facts.field_reads import Certainty
+from headgate.usecases.compare.downstream_schemas import of_topics
 from headgate.usecases.context import Context
-from headgate.usecases.field_readers import current_versions, topic_readers
-from headgate.usecases.topics_around import of_topics
+from headgate.usecases.evidence.field_consumers import current_versions, topic_readers
 
 _LOST = (OutputChangeKind.GONE, OutputChangeKind.TYPE)
 _WHOLE = frozenset(("byte", "short", "integer", "long"))

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headgate.compat.around import Held, newest_is_not_read, older_is_not_read, written_otherwise
-from headgate.compat.outputs import same_place
-from headgate.compat.parsing import changed_reading, shown_schema, told_apart
-from headgate.compat.report import Finding, Where
 from headgate.errors import HeadgateError, NotFoundError
-from headgate.model.output import Parsed, Payload
+from headgate.model.output_columns import Parsed, Payload
+from headgate.model.topic_schema import Direction, Effect, SchemaFormat, SchemaText, TopicSchema
 from headgate.model.version import Source, Version
-from headgate.schemas.answer import TopicSchemas
-from headgate.schemas.compare import check
-from headgate.schemas.fits import misfits
-from headgate.schemas.layout import misread
-from headgate.schemas.model import Direction, Effect, SchemaFormat, SchemaText, TopicSchema
-from headgate.schemas.read import read_schema
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.compare.downstream_impact import (
+    Held,
+    newest_is_not_read,
+    older_is_not_read,
+    written_otherwise,
+)
+from headgate.rules.core.report import Finding, Where
+from headgate.rules.spark.facts.output_columns import same_place
+from headgate.rules.spark.facts.parsed_columns import changed_reading, shown_schema, told_apart
+from headgate.rules.topic_schemas.compare import check
+from headgate.rules.topic_schemas.facts.report import TopicSchemas
+from headgate.rules.topic_schemas.facts.spark_avro_layout import misread
+from headgate.rules.topic_schemas.facts.spark_json_fields import misfits
 from headgate.usecases.context import Context
-from headgate.usecases.topic_schemas import KEY, topic_schemas
+from headgate.usecases.evidence.topic_schemas import KEY, topic_schemas
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.likeness import Likeness, liken
 from headgate.errors import HeadgateError, NotFoundError
-from headgate.gateway.addresses import is_web
-from headgate.gateway.evidence_files import find
-from headgate.gateway.watch_files import newest_part
-from headgate.model.registry import Pipeline
+from headgate.gateway.files.addresses import is_web
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.spark.watch_folder import newest_part
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.assemble import Gathered, assemble, logs_of
-from headgate.parse.recognise import Piece, PieceKind
-from headgate.parse.spark.event_log_version import LoggedQuery, LoggedRun, alone, queries
-from headgate.parse.streams.observed import with_application_id
-from headgate.parse.version_file import fingerprint
-from headgate.plan.verdict import Sight, Trace
-from headgate.plan.words import instead
-from headgate.usecases.compare_versions import read_side
+from headgate.parse.evidence.assemble import Gathered, assemble, logs_of
+from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.kafka_streams.from_cluster import with_application_id
+from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
+from headgate.reprocess.ports.verdict import Sight, Trace
+from headgate.rules.compare.running_version import Likeness, liken
+from headgate.text.words import instead
+from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import gather
-from headgate.usecases.read_watch import TOPIC
+from headgate.usecases.evidence.read_version import gather
+from headgate.usecases.evidence.read_watch import TOPIC
 
 _LOGS = (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
 
@@ -144,7 +144,7 @@ def _nothing(pipeline: Pipeline) -> str:
 
 
 def _of_group(context: Context, after: str, version: str, trace: Trace) -> Sight:
-    from headgate.compat.streams.likeness import liken_group
+    from headgate.rules.compare.running_kafka_streams import liken_group
 
     assert trace.group is not None
     judged = _judged(context, after, version, trace.group.id)

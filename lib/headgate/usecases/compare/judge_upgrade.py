@@ -8,20 +8,20 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from headgate.compat.report import Finding, Outcome, Report
-from headgate.compat.way_back import expected_rollback
 from headgate.errors import EvidenceError, NotFoundError, RefusedError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.streams.observed import with_application_id
-from headgate.parse.version_file import fingerprint
-from headgate.plan.verdict import Judged, Verdict
-from headgate.plan.words import instead
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.kafka_streams.from_cluster import with_application_id
+from headgate.reprocess.ports.verdict import Judged, Verdict
+from headgate.rules.compare.rollback import expected_rollback
+from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
 from headgate.store.versions import Origin
-from headgate.usecases.compare_versions import read_side, report_on
+from headgate.text.words import instead
+from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
-from headgate.usecases.world_now import moved_to
+from headgate.usecases.evidence.read_cluster_for_version import moved_to
 
 
 def judge_upgrade(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.errors import HeadgateError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.plan.verdict import Output, Trace
+from headgate.reprocess.ports.verdict import Output, Trace
+from headgate.usecases.compare.judge_running import seen_runs
 from headgate.usecases.context import Context
-from headgate.usecases.judge_running import seen_runs
-from headgate.usecases.read_registered import read_registered
+from headgate.usecases.evidence.read_registered import read_registered
 
 
 def known_outputs(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from headgate.model.version import Version
-from headgate.parse.few_warnings import few
-from headgate.parse.version_file import KIND, check_graph, load
+from headgate.parse.evidence.few_warnings import few
+from headgate.parse.evidence.version_file import KIND, check_graph, load
 
 _HEAD = 200
 

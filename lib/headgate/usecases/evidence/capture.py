@@ -10,9 +10,9 @@ from pathlib import Path
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Evidence, Version
-from headgate.plan.words import instead
+from headgate.text.words import instead
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 
 def capture(
@@ -39,7 +39,7 @@ def capture(
     kept = replace(named, captured_at=named.captured_at or _now())
     if not is_kept:
         return kept
-    from headgate.parse.version_file import dump, load
+    from headgate.parse.evidence.version_file import dump, load
 
     # As it comes back from a file or the store: a comparison must not see tuples beside lists.
     return load(dump(kept), source="the captured version")
@@ -60,7 +60,7 @@ def capture_into_store(
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
     """Keep a version in the store, like `capture_into_store`."""
-    from headgate.parse.version_file import fingerprint
+    from headgate.parse.evidence.version_file import fingerprint
     from headgate.store import open_store
 
     check_declared(pipeline, context)
@@ -84,7 +84,7 @@ def is_function(evidence: str) -> bool:
     """Say whether evidence is a `module:function`, which a Spark of its own is started for."""
     if ":" not in evidence:
         return False
-    from headgate.gateway.spark_capture import is_entry_point
+    from headgate.gateway.spark.capture import is_entry_point
 
     return is_entry_point(evidence, Path.cwd())
 
@@ -94,7 +94,7 @@ def _called(place: str, stack: ExitStack, context: Context | None, query: str | 
     # What starts processes is not imported for a file.
     import tempfile
 
-    from headgate.gateway.spark_capture import capture_query
+    from headgate.gateway.spark.capture import capture_query
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headgate-capture-"))
     capture_query(place, Path(folder), importable=_importable(context), query=query)

@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from headgate.model.version import Version
-from headgate.parse.recognise import PieceKind
-from headgate.parse.version_file import dump, fingerprint, load
-from headgate.usecases.capture import check_declared
+from headgate.parse.evidence.recognise import PieceKind
+from headgate.parse.evidence.version_file import dump, fingerprint, load
 from headgate.usecases.context import Context
-from headgate.usecases.read_history import read_history
+from headgate.usecases.evidence.capture import check_declared
+from headgate.usecases.evidence.read_history import read_history
 
 
 @dataclass(frozen=True, slots=True)

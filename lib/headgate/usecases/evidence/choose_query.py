@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from headgate.errors import QueryChoiceError
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind
-from headgate.parse.spark.choose_plans import printed
-from headgate.parse.spark.identity import identity_of
-from headgate.views.plain_text import harmless, width
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import PieceKind
+from headgate.parse.spark.explain.query_identity import identity_of
+from headgate.parse.spark.query.choose_plans import printed
+from headgate.text.tables import harmless, width
 
 if TYPE_CHECKING:
-    from headgate.usecases.query_rows import QueryRow
+    from headgate.usecases.evidence.query_rows import QueryRow
 
 SHORTEST = 4
 """Characters of an id that are enough where one id alone begins so."""
@@ -35,7 +35,7 @@ def chosen_version(found: Gathered, query: str | None) -> Version:
 
 def _rows(found: Gathered) -> Sequence[QueryRow]:
     # What reads event logs is imported where somebody has to choose.
-    from headgate.usecases.query_rows import queries_of
+    from headgate.usecases.evidence.query_rows import queries_of
 
     return queries_of(found)
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from headgate.errors import HeadgateError
 from headgate.landscape.build import build
-from headgate.landscape.joins import matcher, reads
 from headgate.landscape.landscape import Landscape
-from headgate.model.registry import Pipeline
+from headgate.landscape.pipeline_topics import matcher, reads
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.schemas.answer import Behind
-from headgate.schemas.reads import Certainty, FieldRead, TopicUse, topic_use
+from headgate.rules.topic_schemas.facts.field_reads import Certainty, FieldRead, TopicUse, topic_use
+from headgate.rules.topic_schemas.facts.report import Behind
 from headgate.store import open_store
 from headgate.usecases.context import Context
-from headgate.usecases.read_registered import read_registered
-from headgate.usecases.read_streams import read_streams
+from headgate.usecases.evidence.read_kafka_streams import read_streams
+from headgate.usecases.evidence.read_registered import read_registered
 
 
 @dataclass(frozen=True, slots=True)

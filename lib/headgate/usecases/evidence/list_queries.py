@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headgate.usecases.context import Context
-from headgate.usecases.query_rows import QueryRow as QueryRow
-from headgate.usecases.query_rows import queries_of as queries_of
-from headgate.usecases.read_version import gather
+from headgate.usecases.evidence.query_rows import QueryRow as QueryRow
+from headgate.usecases.evidence.query_rows import queries_of as queries_of
+from headgate.usecases.evidence.read_version import gather
 
 
 def list_queries(

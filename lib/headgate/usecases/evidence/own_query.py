@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
-from headgate.gateway.evidence_files import find, read
-from headgate.model.registry import Pipeline
-from headgate.parse.json_text import read_json
+from headgate.gateway.files.evidence_files import find, read
+from headgate.model.registered_pipelines import Pipeline
+from headgate.text.json_text import read_json
 from headgate.usecases.context import Context
 
 _METADATA = 64 << 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from headgate.parse.assemble import Gathered, logs_of
-from headgate.parse.recognise import PieceKind
-from headgate.parse.spark.event_log_version import LoggedQuery, queries
-from headgate.parse.spark.progress import read_progress
+from headgate.parse.evidence.assemble import Gathered, logs_of
+from headgate.parse.evidence.recognise import PieceKind
+from headgate.parse.spark.event_log.version import LoggedQuery, queries
+from headgate.parse.spark.session.query_progress import read_progress
 
 # A waiting query says so at least every ten seconds; a log is written with some delay.
 _SILENT = timedelta(minutes=10)

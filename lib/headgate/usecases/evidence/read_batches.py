@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from headgate.errors import EvidenceError
-from headgate.gateway.checkpoint_files import read_log_files
-from headgate.gateway.evidence_files import entries, find
-from headgate.parse.spark.batches import Batches, read_batch_logs
-from headgate.parse.spark.checkpoint import is_checkpoint
+from headgate.gateway.checkpoint.files import read_log_files
+from headgate.gateway.files.evidence_files import entries, find
+from headgate.parse.spark.checkpoint.batches import Batches, read_batch_logs
+from headgate.parse.spark.checkpoint.checkpoint import is_checkpoint
 from headgate.usecases.context import Context
 
 

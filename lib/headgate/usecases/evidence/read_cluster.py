@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.kafka.connect import open_kafka
 from headgate.model.cluster import Cluster
 from headgate.usecases.context import Context
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from headgate.compat.subscriptions import logged_offsets, subscribes
-from headgate.compat.world import STORED, is_its_cluster
 from headgate.errors import ConfigError, HeadgateError
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_open import open_kafka
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.connect import open_kafka
 from headgate.model.cluster import CLOCKS, Cluster, Since, Topic
 from headgate.model.version import Progress, Version
+from headgate.rules.spark.facts.cluster_offsets import STORED, is_its_cluster
+from headgate.rules.spark.facts.kafka_subscriptions import logged_offsets, subscribes
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 _NUMBERED = re.compile(r"@\d{1,18}$")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from headgate.errors import EvidenceError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.streams.observed import with_application_id
+from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.usecases.context import Context
-from headgate.usecases.read_registered import read_registered
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_registered import read_registered
+from headgate.usecases.evidence.read_version import read_version
 
 
 def read_evidence(context: Context, name: str) -> Version | None:

@@ -7,20 +7,20 @@ from contextlib import closing
 from dataclasses import replace
 
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble, logs_of
-from headgate.parse.recognise import Piece, PieceKind
-from headgate.parse.spark.event_log_version import (
+from headgate.parse.evidence.assemble import Gathered, assemble, logs_of
+from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.parse.spark.event_log.version import (
     LoggedQuery,
     LoggedRun,
     alone,
     known_runs,
     queries,
 )
-from headgate.parse.spark.watch import Watched
-from headgate.parse.version_file import fingerprint
-from headgate.usecases.choose_query import chosen_version, full_id
+from headgate.parse.spark.watch.read import Watched
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import gather
+from headgate.usecases.evidence.choose_query import chosen_version, full_id
+from headgate.usecases.evidence.read_version import gather
 
 
 def read_history(
@@ -51,7 +51,7 @@ def _stored(evidence: Sequence[str], context: Context | None) -> tuple[Version, 
     """Return all versions of a pipeline, none where the evidence is not just a pipeline's name."""
     if context is None or len(evidence) != 1 or context.registry.pipeline(evidence[0]) is None:
         return ()
-    from headgate.gateway.evidence_files import find
+    from headgate.gateway.files.evidence_files import find
     from headgate.store.store import open_store
 
     if find(evidence[0]) is not None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from headgate.errors import EvidenceError
-from headgate.landscape.ownership import owned_by, ownership
+from headgate.landscape.internal_topic_owner import owned_by, ownership
 from headgate.model.cluster import Cluster
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.streams.observed import observed
+from headgate.parse.kafka_streams.from_cluster import observed
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 NOT_COMPLETED = "Kafka was not read: internal topics, partitions and settings are not known"
 

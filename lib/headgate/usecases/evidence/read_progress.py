@@ -9,15 +9,15 @@ import msgspec
 
 from headgate.errors import QueryChoiceError
 from headgate.model.progress import BatchProgress
-from headgate.parse.assemble import Gathered, logs_of
-from headgate.parse.recognise import PieceKind
-from headgate.parse.spark import progress
-from headgate.parse.spark.event_log_version import queries
-from headgate.usecases.choose_query import SHORTEST, full_id, listing
+from headgate.parse.evidence.assemble import Gathered, logs_of
+from headgate.parse.evidence.recognise import PieceKind
+from headgate.parse.spark.event_log.version import queries
+from headgate.parse.spark.session import query_progress as progress
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import OwnQuery
-from headgate.usecases.query_rows import queries_of
-from headgate.usecases.read_version import gather
+from headgate.usecases.evidence.choose_query import SHORTEST, full_id, listing
+from headgate.usecases.evidence.own_query import OwnQuery
+from headgate.usecases.evidence.query_rows import queries_of
+from headgate.usecases.evidence.read_version import gather
 
 MOST = 20_000
 

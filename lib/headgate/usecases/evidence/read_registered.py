@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from headgate.errors import EvidenceError, QueryChoiceError
-from headgate.gateway.evidence_files import find
-from headgate.gateway.watch_files import newest_part
-from headgate.model.registry import Pipeline
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.spark.watch_folder import newest_part
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
-from headgate.usecases.choose_query import chosen_version
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import query_id_of
-from headgate.usecases.read_version import gather
-from headgate.usecases.read_watch import TOPIC, read_newest
-from headgate.usecases.watched_query import life_of
+from headgate.usecases.evidence.choose_query import chosen_version
+from headgate.usecases.evidence.own_query import query_id_of
+from headgate.usecases.evidence.read_version import gather
+from headgate.usecases.evidence.read_watch import TOPIC, read_newest
+from headgate.usecases.evidence.watched_query import life_of
 
 
 def read_registered(context: Context, pipeline: Pipeline) -> Version | None:

@@ -8,16 +8,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, ParseError
-from headgate.gateway.addresses import is_web
-from headgate.gateway.checkpoint_files import read_checkpoint_files, read_sink_files
-from headgate.gateway.event_log_files import (
-    EventLogFiles,
-    event_log,
-    event_log_of,
-    is_rolling,
-    rolling_log,
-)
-from headgate.gateway.evidence_files import (
+from headgate.gateway.checkpoint.files import read_checkpoint_files, read_sink_files
+from headgate.gateway.files.addresses import is_web
+from headgate.gateway.files.evidence_files import (
     Entry,
     Place,
     entries,
@@ -26,18 +19,25 @@ from headgate.gateway.evidence_files import (
     local_name,
     read,
 )
-from headgate.gateway.watch_files import read_watch_files, watch_parts
+from headgate.gateway.spark.event_logs import (
+    EventLogFiles,
+    event_log,
+    event_log_of,
+    is_rolling,
+    rolling_log,
+)
+from headgate.gateway.spark.watch_folder import read_watch_files, watch_parts
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered
-from headgate.parse.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
-from headgate.parse.spark.checkpoint import is_checkpoint, read_checkpoint
-from headgate.parse.spark.sink_log import FOLDER, read_sink_log
-from headgate.usecases.choose_query import chosen_version
+from headgate.parse.evidence.assemble import Gathered
+from headgate.parse.evidence.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
+from headgate.parse.spark.checkpoint.checkpoint import is_checkpoint, read_checkpoint
+from headgate.parse.spark.checkpoint.spark_metadata import FOLDER, read_sink_log
 from headgate.usecases.context import Context
-from headgate.usecases.read_watch import TOPIC, read_topic
+from headgate.usecases.evidence.choose_query import chosen_version
+from headgate.usecases.evidence.read_watch import TOPIC, read_topic
 
 if TYPE_CHECKING:
-    from headgate.parse.spark.event_log_gather import Keep
+    from headgate.parse.spark.event_log.gather import Keep
 
 _UNKNOWN = "is of no known kind and was not read"
 _MOST_REASONS = 3
@@ -142,7 +142,7 @@ def _event_log(files: EventLogFiles, found: Gathered) -> Piece:
 
 def _rest(location: str, found: Gathered) -> Piece:
     """Return what a UI or a History Server tells; its client is not imported for a file."""
-    from headgate.gateway.spark_rest import read_spark_rest
+    from headgate.gateway.spark.rest_api import read_spark_rest
 
     log, is_whole = read_spark_rest(location, found.keep)
     kind = PieceKind.EVENT_LOG if is_whole else PieceKind.REST

@@ -8,14 +8,14 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from headgate.errors import ConfigError, EvidenceError
-from headgate.gateway.evidence_files import find
-from headgate.gateway.watch_files import newest_watch_files
+from headgate.gateway.files.evidence_files import find
+from headgate.gateway.spark.watch_folder import newest_watch_files
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
-    from headgate.gateway.watch_topic import WatchTopic
-    from headgate.parse.spark.event_log_gather import Keep
-    from headgate.parse.spark.watch import Watched
+    from headgate.gateway.spark.watch_topic import WatchTopic
+    from headgate.parse.spark.event_log.gather import Keep
+    from headgate.parse.spark.watch.read import Watched
 
 TOPIC = "kafka:"
 # A run tells a topic anew each hour who it is, and each half minute that it lives.
@@ -41,7 +41,7 @@ def _topic(
             f"{location} is a topic, and {where} names no cluster: set bootstrap_servers"
         )
     # Kafka's client is not imported for a folder.
-    from headgate.gateway.watch_topic import WatchTopic
+    from headgate.gateway.spark.watch_topic import WatchTopic
 
     topic = location.removeprefix(TOPIC)
     return WatchTopic(topic, servers, context.registry.kafka, keep=keep, since_ms=since_ms)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from headgate.errors import HeadgateError
 from headgate.model.cluster import Cluster
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.version_file import fingerprint
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS
 from headgate.store.versions import Origin
 from headgate.usecases.context import Context
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_registered import read_registered
-from headgate.usecases.read_streams import read_streams
-from headgate.usecases.world_now import topic_ids
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_cluster_for_version import topic_ids
+from headgate.usecases.evidence.read_kafka_streams import read_streams
+from headgate.usecases.evidence.read_registered import read_registered
 
 
 @dataclass(frozen=True, slots=True)

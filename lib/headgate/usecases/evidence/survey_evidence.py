@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import EvidenceError, HeadgateError, ParseError
-from headgate.gateway.evidence_files import find, read
+from headgate.gateway.files.evidence_files import find, read
 from headgate.model.version import Version
-from headgate.parse.assemble import Gathered, assemble
-from headgate.parse.recognise import PieceKind
+from headgate.parse.evidence.assemble import Gathered, assemble
+from headgate.parse.evidence.recognise import PieceKind
 from headgate.usecases.context import Context
-from headgate.usecases.list_queries import QueryRow, queries_of
-from headgate.usecases.read_version import gather
-from headgate.views.evidence_words import piece_words
+from headgate.usecases.evidence.list_queries import QueryRow, queries_of
+from headgate.usecases.evidence.read_version import gather
+from headgate.views.words.evidence import piece_words
 
 
 @dataclass(frozen=True, slots=True)

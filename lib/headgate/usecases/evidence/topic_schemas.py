@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from headgate.errors import ConfigError, NotFoundError, SchemaError
-from headgate.gateway.schema_files import read_schema_file
-from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.model.registry import DeclaredTopic
-from headgate.schemas.answer import TopicSchemas
-from headgate.schemas.model import RegisteredSchema, TopicSchema
-from headgate.schemas.read import read_schema
+from headgate.gateway.schema_registry.client import SchemaRegistry
+from headgate.gateway.schema_registry.files import read_schema_file
+from headgate.model.registered_pipelines import DeclaredTopic
+from headgate.model.topic_schema import RegisteredSchema, TopicSchema
+from headgate.parse.topic_schemas.read import read_schema
+from headgate.rules.topic_schemas.facts.report import TopicSchemas
 from headgate.usecases.context import Context
 
 VALUE, KEY = "value", "key"

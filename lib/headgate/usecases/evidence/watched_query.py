@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from headgate.errors import EvidenceError
-from headgate.model.registry import Pipeline
-from headgate.parse.spark.watch import Life, Watched
+from headgate.model.registered_pipelines import Pipeline
+from headgate.parse.spark.watch.read import Life, Watched
 from headgate.usecases.context import Context
-from headgate.usecases.own_query import own_query
+from headgate.usecases.evidence.own_query import own_query
 
 _MOST_NAMES = 5
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from headgate.store import open_store
 from headgate.store.versions import Origin
 from headgate.usecases.context import Context
-from headgate.views.export_openlineage import Sighting, lineage
+from headgate.views.exports.openlineage import Sighting, lineage
 
 
 def export_lineage(context: Context, pipelines: Iterable[str] | None = None) -> str:

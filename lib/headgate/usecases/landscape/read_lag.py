@@ -7,7 +7,7 @@ from dataclasses import replace
 from headgate.landscape.landscape import LandscapePipeline
 from headgate.model.cluster import Cluster
 from headgate.usecases.context import Context
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 
 def read_lag(context: Context, pipeline: str, cluster: Cluster) -> LandscapePipeline | None:

@@ -11,18 +11,18 @@ from headgate.errors import HeadgateError
 from headgate.landscape.build import build
 from headgate.landscape.landscape import Landscape, LandscapePipeline
 from headgate.model.cluster import Cluster
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.parse.spark.newest import with_report
-from headgate.parse.spark.session import read_reports
-from headgate.parse.spark.watch import Life
+from headgate.parse.spark.query.newest_offsets import with_report
+from headgate.parse.spark.session.capture_json import read_reports
+from headgate.parse.spark.watch.read import Life
 from headgate.store import open_store
+from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import Context
-from headgate.usecases.read_activity import read_activity
-from headgate.usecases.read_streams import read_streams
-from headgate.usecases.read_version import read_version
-from headgate.usecases.read_watch import read_newest
-from headgate.usecases.watched_query import life_of
+from headgate.usecases.evidence.read_kafka_streams import read_streams
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.read_watch import read_newest
+from headgate.usecases.evidence.watched_query import life_of
 
 READERS = 8
 

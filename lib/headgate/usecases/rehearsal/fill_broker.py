@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from headgate.gateway.rehearsal_broker import MOST_FILLED, Wanted, holes, without_directory
-from headgate.gateway.state_directory import StateDirectory
-from headgate.gateway.topic_records import Record
-from headgate.model.streams import StreamsApplication, looks_internal
+from headgate.gateway.kafka.read_records import Record
+from headgate.gateway.kafka_broker.rehearsal_broker import (
+    MOST_FILLED,
+    Wanted,
+    holes,
+    without_directory,
+)
+from headgate.gateway.kafka_streams.state_directory import StateDirectory
+from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.version import Version
-from headgate.usecases.streams_world import Bounds, Seen, copied, sinks, sources
+from headgate.usecases.rehearsal.read_user_cluster import Bounds, Seen, copied, sinks, sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import EvidenceError
-from headgate.gateway.topic_records import Record
-from headgate.parse.json_text import read_json
+from headgate.gateway.kafka.read_records import Record
+from headgate.text.json_text import read_json
 
 _FIELDS = frozenset({"topic", "partition", "key", "value", "timestamp", "headers"})
 _EXPECTED = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.gateway.state_directory import StateDirectory
-from headgate.model.streams import StreamsApplication, looks_internal
+from headgate.gateway.kafka_streams.state_directory import StateDirectory
+from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.version import Engine, Version
-from headgate.parse.streams.observed import observed
-from headgate.usecases.streams_world import Seen
+from headgate.parse.kafka_streams.from_cluster import observed
+from headgate.usecases.rehearsal.read_user_cluster import Seen
 
 
 def old_version(version: Version | None, directory: StateDirectory, seen: Seen | None) -> Version:

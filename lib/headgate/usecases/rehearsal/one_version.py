@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headgate.errors import CaptureError, UnreachableError
-from headgate.gateway.deadline import within
-from headgate.gateway.rehearsal_broker import RehearsalBroker, live_keys
-from headgate.gateway.streams_application import ByMain, ByTopology, Entry, Refused
-from headgate.gateway.streams_jvm import JvmWish, StreamsJvm, start_jvm
-from headgate.gateway.streams_rehearsal import Ran, run
-from headgate.gateway.topic_records import Record
+from headgate.gateway.kafka.read_records import Record
+from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker, live_keys
+from headgate.gateway.kafka_streams.application import ByMain, ByTopology, Entry, Refused
+from headgate.gateway.kafka_streams.jvm import JvmWish, StreamsJvm, start_jvm
+from headgate.gateway.kafka_streams.rehearsal import Ran, run
+from headgate.gateway.process.deadline import within
+from headgate.model.kafka_streams import StreamsApplication, looks_internal
+from headgate.model.kafka_streams_rehearsal import StreamsStage
 from headgate.model.rehearsal import EngineOutcome
-from headgate.model.streams import StreamsApplication, looks_internal
-from headgate.model.streams_rehearsal import StreamsStage
 from headgate.model.version import Version
-from headgate.usecases.read_version import read_version
-from headgate.usecases.streams_world import sinks, sources
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.rehearsal.read_user_cluster import sinks, sources
 
 _NOWHERE = "127.0.0.1:1"
 _ROWS = 20

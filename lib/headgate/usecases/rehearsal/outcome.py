@@ -6,19 +6,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headgate.compat.agreement import compare_rows
-from headgate.gateway.connection_watch import can_watch
-from headgate.gateway.rehearsal_broker import live_keys
-from headgate.gateway.state_directory import StateDirectory
+from headgate.gateway.kafka_broker.rehearsal_broker import live_keys
+from headgate.gateway.kafka_streams.state_directory import StateDirectory
+from headgate.gateway.process.connections import can_watch
+from headgate.model.kafka_streams_rehearsal import CopiedTopic, StoreFate, StoreRows, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
-from headgate.model.streams_rehearsal import (
-    CopiedTopic,
-    StoreFate,
-    StoreRows,
-    StreamsVerdict,
-)
-from headgate.usecases.streams_side import COLUMNS, Played, Side, counted
-from headgate.usecases.streams_stage import Stage
+from headgate.rules.compare.engine_agreement import compare_rows
+from headgate.usecases.rehearsal.fill_broker import Stage
+from headgate.usecases.rehearsal.one_version import COLUMNS, Played, Side, counted
 
 _ROWS = 20
 _ALWAYS = (

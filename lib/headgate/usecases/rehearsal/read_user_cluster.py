@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headgate.errors import RefusedError
-from headgate.gateway import kafka_groups
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_offsets import read_offsets
-from headgate.gateway.kafka_topics import TopicPart, Warnings
-from headgate.gateway.rehearsal_broker import Wanted
-from headgate.gateway.topic_records import Record, read_records
+from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.committed_offsets import read_offsets
+from headgate.gateway.kafka.read_records import Record, read_records
+from headgate.gateway.kafka.topics import TopicPart, Warnings
+from headgate.gateway.kafka_broker.rehearsal_broker import Wanted
 from headgate.model.cluster import Cluster, Group, GroupOffset, Topic
-from headgate.model.streams import StreamsApplication, looks_internal
-from headgate.model.streams_rehearsal import ClusterProof
+from headgate.model.kafka_streams import StreamsApplication, looks_internal
+from headgate.model.kafka_streams_rehearsal import ClusterProof
 
 _KEPT = ("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes", "segment.ms")
 

@@ -8,37 +8,41 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headgate.compat.agreement import Judged
-from headgate.compat.agreement_streams import judge_streams
-from headgate.compat.report import Report
 from headgate.errors import CaptureError, EvidenceError
-from headgate.gateway.checkpoint_copy import (
+from headgate.gateway.checkpoint.copy import (
     Prints,
     check_room,
     copy_checkpoint,
     read_prints,
     size_of,
 )
-from headgate.gateway.evidence_files import Place, find
-from headgate.gateway.kafka import Kafka
-from headgate.gateway.kafka_open import open_kafka
-from headgate.gateway.rehearsal_broker import RehearsalBroker
-from headgate.gateway.scratch import scratch_folder
-from headgate.gateway.state_directory import StateDirectory, in_use, read_state_directory
-from headgate.gateway.streams_application import entry
+from headgate.gateway.files.evidence_files import Place, find
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.connect import open_kafka
+from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
+from headgate.gateway.kafka_streams.application import entry
+from headgate.gateway.kafka_streams.state_directory import (
+    StateDirectory,
+    in_use,
+    read_state_directory,
+)
+from headgate.model.kafka_streams import StreamsApplication, looks_internal
+from headgate.model.kafka_streams_rehearsal import StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, Untouched
-from headgate.model.streams import StreamsApplication, looks_internal
-from headgate.model.streams_rehearsal import StreamsVerdict
 from headgate.model.version import Version
-from headgate.usecases.compare_versions import compare_read
+from headgate.rules.compare.agreement_streams import judge_streams
+from headgate.rules.compare.engine_agreement import Judged
+from headgate.rules.core.report import Report
+from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
-from headgate.usecases.streams_given import given_records
-from headgate.usecases.streams_outcome import compared, torn, verdict
-from headgate.usecases.streams_side import Opened, Played, Side, opened, play
-from headgate.usecases.streams_stage import Stage, stage_of
-from headgate.usecases.streams_version import new_version, old_version
-from headgate.usecases.streams_world import Bounds, look, look_again, proof, sources
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.rehearsal.fill_broker import Stage, stage_of
+from headgate.usecases.rehearsal.given_records import given_records
+from headgate.usecases.rehearsal.old_version import new_version, old_version
+from headgate.usecases.rehearsal.one_version import Opened, Played, Side, opened, play
+from headgate.usecases.rehearsal.outcome import compared, torn, verdict
+from headgate.usecases.rehearsal.read_user_cluster import Bounds, look, look_again, proof, sources
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]

@@ -8,20 +8,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from headgate.compat.agreement import Judged, compare_rows, judge
-from headgate.compat.report import Report
 from headgate.errors import CaptureError, EvidenceError, RunCancelledError
-from headgate.gateway.checkpoint_copy import (
+from headgate.gateway.checkpoint.copy import (
     Prints,
     check_room,
     copy_checkpoint,
     read_prints,
     size_of,
 )
-from headgate.gateway.evidence_files import Place, find
-from headgate.gateway.scratch import scratch_folder
-from headgate.gateway.spark_capture import is_entry_point
-from headgate.gateway.spark_rehearsal import Given, Rehearsed, Wish, evidence, rehearse_query
+from headgate.gateway.files.evidence_files import Place, find
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.spark.capture import is_entry_point
+from headgate.gateway.spark.rehearsal import Given, Rehearsed, Wish, evidence, rehearse_query
 from headgate.model.rehearsal import (
     BatchKind,
     EngineOutcome,
@@ -30,10 +28,12 @@ from headgate.model.rehearsal import (
     Untouched,
     WayBack,
 )
-from headgate.plan import words
-from headgate.usecases.compare_versions import compare_read
+from headgate.rules.compare.engine_agreement import Judged, compare_rows, judge
+from headgate.rules.core.report import Report
+from headgate.text import words
+from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context
-from headgate.usecases.read_version import read_version
+from headgate.usecases.evidence.read_version import read_version
 
 PREFIX = "headgate-rehearsal-"
 Say = Callable[[str], None]
@@ -160,7 +160,7 @@ def _importable(context: Context | None) -> tuple[Path, ...]:
 
 
 def _is_checkpoint(place: Place) -> bool:
-    from headgate.gateway.evidence_files import entries
+    from headgate.gateway.files.evidence_files import entries
 
     names = {e.name for e in entries(place)}
     return bool(names & {"offsets", "commits"})
@@ -173,7 +173,7 @@ def _old(
 
     A sentence where there is no function of that name, or it did something wrong.
     """
-    from headgate.jobs.batch_log import batches
+    from headgate.spark_jobs.batch_log import batches
 
     given = None
     if options.batch != "none" and new.engine.stage is None and new.engine.batches:
@@ -215,7 +215,7 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
 
 def _same_input(folder: Path, old: Rehearsed, new: Rehearsed) -> bool:
     """Whether both read the same places, and their logs hold the same positions of each batch."""
-    from headgate.jobs.batch_log import positions, same_sources
+    from headgate.spark_jobs.batch_log import positions, same_sources
 
     if not same_sources(old.pieces, new.pieces):
         return False

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from headgate.plan.plan import Plan, load_plan
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.progress import StepProgress
+    from headgate.store.step_progress import StepProgress
 
 _COPY = "copy_place"
 _UNIT = "bytes"

@@ -12,21 +12,21 @@ from statistics import median
 from typing import Any
 
 from headgate.errors import HeadgateError
-from headgate.gateway.kafka_open import open_kafka
-from headgate.gateway.record_sizes import record_sizes
+from headgate.gateway.kafka.connect import open_kafka
+from headgate.gateway.kafka.record_sizes import record_sizes
 from headgate.landscape.landscape import Landscape
 from headgate.landscape.paths import downstream
 from headgate.model.progress import BatchProgress
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.impact import Downstream, Rates, Sizes, again, in_bytes, in_time
-from headgate.plan.plan import Plan
+from headgate.reprocess.impact import Downstream, Rates, Sizes, again, in_bytes, in_time
+from headgate.reprocess.plan import Plan
+from headgate.usecases.activity.group_rate import group_rates
 from headgate.usecases.context import Context
-from headgate.usecases.group_pace import group_rates
-from headgate.usecases.own_query import own_query
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.show_landscape import show_landscape
+from headgate.usecases.evidence.own_query import own_query
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.landscape.show_landscape import show_landscape
 
 _BATCHES = 1_000
 _ENOUGH = 3

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headgate.errors import NotFoundError, ScenarioError
-from headgate.gateway.world import LiveWorld
-from headgate.model.rewind import LoggedBatch
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
-from headgate.plan.moment import from_milliseconds, iso
-from headgate.plan.words import instead
+from headgate.text.times import from_milliseconds, iso
+from headgate.text.words import instead
 from headgate.usecases.context import Context, needs_file
 
 

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import HeadgateError, ScenarioError
-from headgate.gateway.world import LiveWorld
-from headgate.plan.build import build_plan
-from headgate.plan.impact import with_kept
-from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenarios import reset
-from headgate.plan.streams_topology import topology_options
-from headgate.store.glance import Glance, open_soonest
-from headgate.usecases.ask_verdict import with_judge
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.impact import with_kept
+from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.scenarios.reset import scenario as reset
+from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology_options
+from headgate.store.sqlite_reader import Glance, open_soonest
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.plan_scenario import with_rows
-from headgate.usecases.reset_registry import DEFAULT, reset_registry
-from headgate.usecases.run_plans import described, fresh_plan
+from headgate.usecases.reprocess.plan_scenario import with_rows
+from headgate.usecases.reprocess.rebuild_plan import described, fresh_plan
+from headgate.usecases.reprocess.reset_registry import DEFAULT, reset_registry
 
 if TYPE_CHECKING:
     from headgate.store import Store
@@ -67,7 +67,7 @@ def _answers(context: Context, application: str, options: Mapping[str, Any]) -> 
             answers[name] = str(Path(answers[name]).absolute())
     answers.setdefault("bootstrap-server", context.registry.bootstrap_servers or DEFAULT)
     if evidence := answers.get("topology"):
-        from headgate.usecases.read_version import read_version
+        from headgate.usecases.evidence.read_version import read_version
 
         version = read_version(list(evidence), context=context)
         answers |= topology_options(version, application)

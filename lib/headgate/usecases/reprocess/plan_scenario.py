@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import ScenarioError
-from headgate.gateway.world import LiveWorld
-from headgate.plan.build import SCENARIOS
-from headgate.plan.impact import with_kept
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Scenario
-from headgate.plan.target import read_rows
-from headgate.store.glance import open_soonest
-from headgate.usecases.ask_verdict import with_judge
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.impact import with_kept
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Scenario
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.reprocess.steps.offsets.target import read_rows
+from headgate.store.sqlite_reader import open_soonest
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context, needs_file
-from headgate.usecases.copy_time import with_copy_time
-from headgate.usecases.run_plans import fresh_plan
+from headgate.usecases.reprocess.copy_time import with_copy_time
+from headgate.usecases.reprocess.rebuild_plan import fresh_plan
 
 
 def plan_scenario(

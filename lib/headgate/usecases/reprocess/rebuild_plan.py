@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import HeadgateError, RefusedError, StalePlanError
 from headgate.model.cluster import Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.plan.build import APPROVED, approved_counts, build_plan, moved
-from headgate.plan.impact import measured
-from headgate.plan.plan import RESET, UNDO, Plan, load_plan
-from headgate.plan.scenario import LastPositions, no_positions
-from headgate.plan.target import TopicPart
-from headgate.plan.world import World
+from headgate.reprocess.impact import measured
+from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.scenario import LastPositions, no_positions
+from headgate.reprocess.scenarios.build import APPROVED, approved_counts, build_plan, moved
+from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
-from headgate.usecases.run_records import step_records
+from headgate.store.step_records import step_records
 
 if TYPE_CHECKING:
     from headgate.model.activity import Position
     from headgate.store import Store
-    from headgate.store.glance import Glance
+    from headgate.store.sqlite_reader import Glance
 
 # The audit's word for snapshots that were removed.
 CLEAN = "clean"
@@ -73,7 +73,7 @@ def strange_checkpoint(world: World, name: str, version: Version | None) -> tupl
     except HeadgateError:
         return ()
     # Imported here: what has no checkpoint needs none of it.
-    from headgate.plan.checkpoint_owner import other_query
+    from headgate.reprocess.checkpoint_owner import other_query
 
     return other_query(pipeline, found, version, world.told_runs(name)) if found else ()
 
@@ -97,7 +97,7 @@ def _known(store: Store | Glance, pipeline: Pipeline | None) -> LastPositions:
 
     def known(topics: Mapping[str, Topic]) -> dict[TopicPart, Position]:
         # Imported here: hardly a group is outside of its logs.
-        from headgate.usecases.last_positions import last_positions
+        from headgate.usecases.activity.last_positions import last_positions
 
         return last_positions(store, pipeline, topics)
 
@@ -124,7 +124,7 @@ def known_versions(
 def undo_plan(store: Store | Glance, world: World, run: str, *, but: str | None = None) -> Plan:
     """Return the plan that takes a run back; `but` is the undo's own run."""
     # Imported here: hardly a plan is an undo.
-    from headgate.plan.undo import Past, build_undo
+    from headgate.reprocess.execution.undo import Past, build_undo
 
     row = store.runs.get(run)
     entries = step_records(store.journal.entries(run))

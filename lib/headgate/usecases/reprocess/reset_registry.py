@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import NotFoundError
-from headgate.model.registry import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.parse import client_properties
-from headgate.plan.plan import RESET, UNDO, Plan, load_plan
+from headgate.parse.config import client_properties
+from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.glance import Glance
+    from headgate.store.sqlite_reader import Glance
 
 DEFAULT = "localhost:9092"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import closing, suppress
 
 from headgate.errors import HeadgateError
-from headgate.gateway.addresses import is_remote
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Pipeline
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.files.addresses import is_remote
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.conditions import Answered, Facts
-from headgate.plan.scenario import Scenario
+from headgate.reprocess.conditions import Answered, Facts
+from headgate.reprocess.scenario import Scenario
 from headgate.store import open_store
 from headgate.usecases.context import Context
-from headgate.usecases.read_evidence import read_evidence
+from headgate.usecases.evidence.read_evidence import read_evidence
 
 
 def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:

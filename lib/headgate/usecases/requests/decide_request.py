@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.gateway.world import LiveWorld
-from headgate.plan.plan import load_plan
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.plan import load_plan
 from headgate.store import open_store
-from headgate.usecases.apply_plan import new_run
-from headgate.usecases.ask_verdict import with_judge
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import approved_now
+from headgate.usecases.reprocess.rebuild_plan import approved_now
+from headgate.usecases.runs.apply_plan import new_run
 
 
 def approve_request(

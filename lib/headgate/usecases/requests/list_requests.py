@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from headgate.plan.plan import Plan, load_plan
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.store import open_store
 from headgate.store.audit import AuditRow
 from headgate.store.requests import RequestRow

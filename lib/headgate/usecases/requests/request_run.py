@@ -7,11 +7,11 @@ from contextlib import closing
 from typing import Any
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.plan.plan import Plan, dump_plan
+from headgate.reprocess.plan import Plan, dump_plan
 from headgate.store import open_store
 from headgate.store.requests import NewRequest
 from headgate.usecases.context import Context
-from headgate.usecases.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
 
 def ask_for_run(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from headgate.gateway.world import LiveWorld
-from headgate.plan.plan import UNDO, Plan, dump_plan
-from headgate.store.glance import open_soonest
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.store.rows import NewRun
-from headgate.usecases.ask_verdict import with_judge
+from headgate.store.sqlite_reader import open_soonest
+from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
-from headgate.usecases.reset_registry import registry_of
-from headgate.usecases.run_plans import approved_now
+from headgate.usecases.reprocess.rebuild_plan import approved_now
+from headgate.usecases.reprocess.reset_registry import registry_of
 
 
 def apply_plan(context: Context, plan: Plan, *, by: str) -> str:

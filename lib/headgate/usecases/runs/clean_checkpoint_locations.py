@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from headgate.gateway.addresses import is_remote, without_secret
-from headgate.gateway.kept_places import Left, left_at, remove_place
-from headgate.gateway.world_places import is_made_place
-from headgate.plan.plan import UNDO, load_plan
-from headgate.plan.steps import CopyPlace, LeadQuery, MakePlace
+from headgate.gateway.adapters.checkpoint_location import is_made_place
+from headgate.gateway.checkpoint.kept_places import Left, left_at, remove_place
+from headgate.gateway.files.addresses import is_remote, without_secret
+from headgate.reprocess.plan import UNDO, load_plan
+from headgate.reprocess.steps import CopyPlace, LeadQuery, MakePlace
 from headgate.store import Store
 from headgate.store.rows import RunFacts
+from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import CLEAN
-from headgate.usecases.run_records import step_records
+from headgate.usecases.reprocess.rebuild_plan import CLEAN
 
 _MAKES = (CopyPlace, MakePlace, LeadQuery)
 

@@ -6,13 +6,13 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from headgate.gateway.checkpoints import local_path
-from headgate.gateway.kept_files import freed_bytes, kept_by, remove
+from headgate.gateway.checkpoint.backups import freed_bytes, kept_by, remove
+from headgate.gateway.checkpoint.folders import local_path
 from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
-from headgate.usecases.clean_places import Cleaned, clean_places
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import CLEAN, has_effect, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, has_effect, undo_begun
+from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_places
 
 
 def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.plan.fences import takes_off
-from headgate.plan.step import Step
-from headgate.plan.steps import StopPipeline
-from headgate.plan.steps.pause import PauseProcessing, ResumeProcessing
-from headgate.plan.steps.process import AskPerson, Beginning
+from headgate.reprocess.execution.suspended_restarts import takes_off
+from headgate.reprocess.steps import StopPipeline
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
+from headgate.reprocess.steps.process.stop_start import AskPerson, Beginning
 from headgate.store.rows import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")

@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from headgate.plan.execute import StepState
-from headgate.plan.fences import fence_left
-from headgate.plan.plan import Plan, load_plan
-from headgate.plan.step import Step
-from headgate.plan.steps import CutCopy, StopPipeline
-from headgate.store.glance import open_soonest
+from headgate.reprocess.execution.execute import StepState
+from headgate.reprocess.execution.suspended_restarts import fence_left
+from headgate.reprocess.plan import Plan, load_plan
+from headgate.reprocess.steps import CutCopy, StopPipeline
+from headgate.reprocess.steps.base.step import Step
 from headgate.store.rows import (
     ACTIVE_RUNS,
     Note,
@@ -23,17 +22,18 @@ from headgate.store.rows import (
     RunState,
     StepProgress,
 )
+from headgate.store.sqlite_reader import open_soonest
+from headgate.store.step_records import StepRecord, goes_back, step_records
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import overtaken, undo_begun
-from headgate.usecases.run_records import StepRecord, goes_back, step_records
-from headgate.usecases.where_it_stands import where_it_stands
+from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
+from headgate.usecases.runs.describe_run_state import where_it_stands
 
 if TYPE_CHECKING:
     from headgate.store import Store
     from headgate.store.audit import AuditRow
-    from headgate.store.glance import Glance
-    from headgate.store.questions import Question
+    from headgate.store.manual_steps import Question
     from headgate.store.requests import RequestRow
+    from headgate.store.sqlite_reader import Glance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headgate.errors import HeadgateError
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Pipeline
-from headgate.plan.position import QueryPosition
-from headgate.plan.steps import AskPerson, ResetOffsets, RestoreOffsets, StartPipeline
-from headgate.plan.steps.moves import committed, moves_of
-from headgate.plan.world import World
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.steps import AskPerson, ResetOffsets, RestoreOffsets, StartPipeline
+from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
 from headgate.store import open_store
 from headgate.store.runs import RunState
+from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
-from headgate.usecases.list_runs import RunDetail
-from headgate.usecases.own_query import own_query
-from headgate.usecases.read_progress import read_progress
-from headgate.usecases.run_records import step_records
+from headgate.usecases.evidence.own_query import own_query
+from headgate.usecases.evidence.read_progress import read_progress
+from headgate.usecases.runs.list_runs import RunDetail
 
 _PART = tuple[str, int]
 # Each lets a pipeline begin somewhere else; a person starts what no command does.

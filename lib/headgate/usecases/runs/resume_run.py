@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.errors import RefusedError
-from headgate.plan.execute import StepState
+from headgate.reprocess.execution.execute import StepState
 from headgate.store import Store, open_store
+from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
-from headgate.usecases.run_plans import overtaken, undo_begun
-from headgate.usecases.run_records import step_records
+from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:

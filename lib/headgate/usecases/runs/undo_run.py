@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.errors import RefusedError
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Registry
-from headgate.plan.plan import Plan, load_plan
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.model.registered_pipelines import Registry
+from headgate.reprocess.plan import Plan, load_plan
 from headgate.store import Store, open_store
-from headgate.usecases.apply_plan import new_run
 from headgate.usecases.context import Context
-from headgate.usecases.reset_registry import registry_of
-from headgate.usecases.run_plans import undo_plan
+from headgate.usecases.reprocess.rebuild_plan import undo_plan
+from headgate.usecases.reprocess.reset_registry import registry_of
+from headgate.usecases.runs.apply_plan import new_run
 
 
 def plan_undo(context: Context, run: str) -> Plan:

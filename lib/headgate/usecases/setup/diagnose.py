@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headgate.errors import ConfigError, HeadgateError, SetupError
-from headgate.gateway.jars import broker_class_path, jars_folder, spark_jars
-from headgate.gateway.java import OLDEST, read_java
-from headgate.gateway.schema_registry import SchemaRegistry
-from headgate.gateway.world import LiveWorld
-from headgate.model.registry import Pipeline
+from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.process.jars import broker_class_path, jars_folder, spark_jars
+from headgate.gateway.process.java import OLDEST, read_java
+from headgate.gateway.schema_registry.client import SchemaRegistry
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.scenarios.common import shared_checkpoint
+from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
-from headgate.store.slots import Slot
+from headgate.store.worker_slots import Slot
+from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
-from headgate.usecases.look_at_pipelines import look_at_pipelines
-from headgate.usecases.read_cluster import read_cluster
-from headgate.usecases.read_registered import read_registered
-from headgate.usecases.read_version import read_version
-from headgate.usecases.run_plans import strange_checkpoint
-from headgate.usecases.topic_schemas import VALUE, open_schema_registry, subject_of
+from headgate.usecases.evidence.read_cluster import read_cluster
+from headgate.usecases.evidence.read_registered import read_registered
+from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.topic_schemas import VALUE, open_schema_registry, subject_of
+from headgate.usecases.reprocess.rebuild_plan import strange_checkpoint
 
 PYTHON = (3, 11)
 

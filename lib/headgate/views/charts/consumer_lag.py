@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from headgate.landscape.consumers import Consumer
 from headgate.landscape.landscape import PartitionLag, PositionState
-from headgate.views.hues import PALETTES, Theme
-from headgate.views.labels import shorten
-from headgate.views.numbers import count
+from headgate.text.numbers import count
+from headgate.views.layout.label_size import shorten
+from headgate.views.scene.colours import PALETTES, Theme
 
 MOST = 15
 MOST_PARTITIONS = 60

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from headgate.landscape.landscape import PartitionLag
-from headgate.views.scene import LOOK_WORDS, STATUS_WORDS, Look, Scene, SceneNode, Status
+from headgate.views.scene.scene import LOOK_WORDS, STATUS_WORDS, Look, Scene, SceneNode, Status
 
 HUES: dict[str, str] = {
     Look.TOPIC: "#0072B2",

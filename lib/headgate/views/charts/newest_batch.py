@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.model.version import StatefulOperator, Version
-from headgate.views.numbers import count, duration, exact, size
-from headgate.views.progress_series import event_time_lag, lag_by_topic
+from headgate.text.numbers import count, duration, exact, size
+from headgate.views.charts.query_progress_series import event_time_lag, lag_by_topic
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from headgate.views.labels import shorten
-from headgate.views.progress_series import Chart, Line, Unit
+from headgate.views.charts.query_progress_series import Chart, Line, Unit
+from headgate.views.layout.label_size import shorten
 
 LIGHT = ("#0072B2", "#A85B00", "#00775A", "#A0447A", "#6A4FB3", "#526077", "#7A5C00", "#B4003C")
 DARK = ("#4AA8E8", "#F0A93B", "#2FC29A", "#E38BBF", "#A992EE", "#93A3BA", "#D9BC5B", "#FF5C84")

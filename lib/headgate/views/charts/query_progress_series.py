@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from headgate.model.progress import BatchProgress
-from headgate.views.numbers import moment
+from headgate.text.numbers import moment
 
 MOST_POINTS = 2_000
 """Points of a chart above which it is thinned: a screen has no more columns."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.views.export_graph import ExportGraph, ExportNode
-from headgate.views.hues import LIGHT
-from headgate.views.labels import one_line, shorten
-from headgate.views.scene import Look
-from headgate.views.xml_text import distinct, printable
+from headgate.text.xml_escape import distinct, printable
+from headgate.views.exports.plain_graph import ExportGraph, ExportNode
+from headgate.views.layout.label_size import one_line, shorten
+from headgate.views.scene.colours import LIGHT
+from headgate.views.scene.scene import Look
 
 SHAPES: dict[Look, str] = {
     Look.TOPIC: "oval",

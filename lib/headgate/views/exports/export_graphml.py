@@ -6,8 +6,8 @@ import io
 
 import networkx as nx
 
-from headgate.views.export_graph import ExportGraph
-from headgate.views.xml_text import distinct, printable
+from headgate.text.xml_escape import distinct, printable
+from headgate.views.exports.plain_graph import ExportGraph
 
 
 def graphml(graph: ExportGraph) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.views.hues import PALETTES, Palette, Theme
-from headgate.views.scene import Look
+from headgate.views.scene.colours import PALETTES, Palette, Theme
+from headgate.views.scene.scene import Look
 
 FONT = (
     '"Source Sans 3", "Source Sans Pro", "Source Sans", "Helvetica Neue", Arial, "Liberation Sans",'

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from headgate.landscape.landscape import Landscape
 from headgate.model.version import Version
-from headgate.views.compose import compose
-from headgate.views.export_graph import ExportGraph, of_landscape, of_topology
-from headgate.views.hues import Theme
-from headgate.views.scene import Lens, Scene, Sketch
-from headgate.views.scene_landscape import Level, live_notes, sketch_landscape
-from headgate.views.scene_topology import sketch_topology
+from headgate.views.exports.plain_graph import ExportGraph, of_landscape, of_topology
+from headgate.views.scene.colours import Theme
+from headgate.views.scene.compose import compose
+from headgate.views.scene.landscape import Level, live_notes, sketch_landscape
+from headgate.views.scene.scene import Lens, Scene, Sketch
+from headgate.views.scene.topology import sketch_topology
 
 Content = str | bytes
 ROOM = (1600.0, 1000.0)
@@ -56,7 +56,7 @@ def export_version(
     if form in _GRAPHS:
         return _GRAPHS[form](of_topology(version.topology))
     if form == "openlineage":
-        from headgate.views.export_openlineage import Sighting, lineage
+        from headgate.views.exports.openlineage import Sighting, lineage
 
         return lineage([Sighting(called, version)], bootstrap=bootstrap)
     return picture(sketch_topology(version, name=called), form, theme=theme)
@@ -84,28 +84,28 @@ def draw(
 ) -> Content:
     """Return a scene that is already laid out as SVG or PNG."""
     if form == "png":
-        from headgate.views.export_png import png
+        from headgate.views.exports.png import png
 
         return png(scene, theme=Theme(theme), notes=notes)
-    from headgate.views.export_svg import svg
+    from headgate.views.exports.svg import svg
 
     return svg(scene, theme=Theme(theme), notes=notes)
 
 
 def _mermaid(graph: ExportGraph) -> str:
-    from headgate.views.export_mermaid import mermaid
+    from headgate.views.exports.mermaid import mermaid
 
     return mermaid(graph)
 
 
 def _dot(graph: ExportGraph) -> str:
-    from headgate.views.export_dot import dot
+    from headgate.views.exports.dot import dot
 
     return dot(graph)
 
 
 def _graphml(graph: ExportGraph) -> str:
-    from headgate.views.export_graphml import graphml
+    from headgate.views.exports.export_graphml import graphml
 
     return graphml(graph)
 

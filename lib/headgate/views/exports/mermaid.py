@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.views.export_graph import ExportGraph, ExportNode
-from headgate.views.hues import LIGHT
-from headgate.views.labels import shorten
-from headgate.views.scene import Look
+from headgate.views.exports.plain_graph import ExportGraph, ExportNode
+from headgate.views.layout.label_size import shorten
+from headgate.views.scene.colours import LIGHT
+from headgate.views.scene.scene import Look
 
 SHAPES: dict[Look, tuple[str, str]] = {
     Look.TOPIC: ("([", "])"),

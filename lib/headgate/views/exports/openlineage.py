@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from headgate import __version__
 from headgate.errors import SetupError
-from headgate.landscape.joins import matcher, reads, writes
-from headgate.model.schema import Field, type_text
+from headgate.landscape.pipeline_topics import matcher, reads, writes
 from headgate.model.sinks import sink_format
+from headgate.model.state_schema import Field, type_text
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Engine, Version
 

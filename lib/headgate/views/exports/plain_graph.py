@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
 from headgate.model.topology import Edge, Topology
-from headgate.views.looks import look_of
-from headgate.views.scene import Look
-from headgate.views.scene_landscape import PIPELINE, Level, look_of_node, stand_in
+from headgate.views.scene.landscape import PIPELINE, Level, look_of_node, stand_in
+from headgate.views.scene.operator_icons import look_of
+from headgate.views.scene.scene import Look
 
 Fact = str | int
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from importlib.resources import files
 
-from headgate.views.export_svg import svg
-from headgate.views.hues import Theme
-from headgate.views.scene import Scene
+from headgate.views.exports.svg import svg
+from headgate.views.scene.colours import Theme
+from headgate.views.scene.scene import Scene
 
 FINE = 2.0
 MOST_PIXELS = 60_000_000

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from headgate.views.compose import PILLS
-from headgate.views.export_svg_style import FONT, style
-from headgate.views.hues import Theme
-from headgate.views.labels import text_width
-from headgate.views.layered.arrange import Flow
-from headgate.views.scene import LOOK_WORDS, Look, Scene, SceneBox, SceneEdge, SceneNode
-from headgate.views.xml_text import xml
+from headgate.text.xml_escape import xml
+from headgate.views.exports.export_svg_style import FONT, style
+from headgate.views.layout.arrange import Flow
+from headgate.views.layout.label_size import text_width
+from headgate.views.scene.colours import Theme
+from headgate.views.scene.compose import PILLS
+from headgate.views.scene.scene import LOOK_WORDS, Look, Scene, SceneBox, SceneEdge, SceneNode
 
 EDGE = 28.0
 """Pixels around the picture."""
@@ -133,5 +133,5 @@ def icon(look: Look) -> str:
 @cache
 def _icons() -> dict[str, str]:
     """The component's own icons, so that a file cannot differ from the page."""
-    script = files("headgate.views.shared_look").joinpath("icons.js").read_text("utf-8")
+    script = files("headgate.views.scene.shared_look").joinpath("icons.js").read_text("utf-8")
     return dict(re.findall(r"(\w+): \"([^\"]+)\"", script))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.views.layered.graph import Join, Point, Rows
-from headgate.views.layered.order import order_rows
-from headgate.views.layered.place import place_across
-from headgate.views.layered.ranks import rank, split_into_rows, without_cycles
+from headgate.views.layout.coordinates import place_across
+from headgate.views.layout.graph import Join, Point, Rows
+from headgate.views.layout.order import order_rows
+from headgate.views.layout.ranks import rank, split_into_rows, without_cycles
 
 BEND_EXTENT = 4.0
 

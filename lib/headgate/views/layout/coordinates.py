@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from headgate.views.layered.graph import Rows
-from headgate.views.layered.order import middle
+from headgate.views.layout.graph import Rows
+from headgate.views.layout.order import middle
 
 SWEEPS = 8
 BOTH_SIDES_FROM = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from headgate.views.layered.arrange import Flow
-from headgate.views.layered.graph import Point
+from headgate.views.layout.arrange import Flow
+from headgate.views.layout.graph import Point
 
 ARROW = 1.0
 """Edges end this far before their target, so that the head touches and does not cover it."""

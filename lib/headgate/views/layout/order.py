@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 
-from headgate.views.layered.graph import Link, Rows
+from headgate.views.layout.graph import Link, Rows
 
 SWEEPS = 12
 TRANSPOSE_ROUNDS = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from headgate.views.layered.arrange import Arrangement, Flow, arrange
-from headgate.views.layered.graph import Join, Point
+from headgate.views.layout.arrange import Arrangement, Flow, arrange
+from headgate.views.layout.graph import Join, Point
 
 SEVERAL = 6
 """More parts than this are put in rows: side by side they would be one long strip."""

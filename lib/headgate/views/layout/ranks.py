@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from headgate.views.layered.graph import Join, Link, Rows
+from headgate.views.layout.graph import Join, Link, Rows
 
 
 def without_cycles(count: int, joins: Sequence[Join]) -> tuple[list[Join], frozenset[int]]:

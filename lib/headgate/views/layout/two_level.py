@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.views.layered.arrange import Arrangement, Flow, arrange
-from headgate.views.layered.graph import Join, Point
-from headgate.views.layered.pack import pack
-from headgate.views.routing import Placed, Router
+from headgate.views.layout.arrange import Arrangement, Flow, arrange
+from headgate.views.layout.edge_routing import Placed, Router
+from headgate.views.layout.graph import Join, Point
+from headgate.views.layout.pack import pack
 
 MAX_ZOOM = 1.15
 """Small graphs are not blown up beyond this."""

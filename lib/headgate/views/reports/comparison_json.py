@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.compat.report import Acceptance, Change, Finding, Report
-from headgate.views.report_upgrade import upgrade_json
+from headgate.rules.core.report import Acceptance, Change, Finding, Report
+from headgate.views.reports.report_upgrade import upgrade_json
 
 
 def report_json(report: Report) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from xml.etree import ElementTree as ET
 
-from headgate.compat.report import Finding, Report
-from headgate.views.report_words import accepted_text, lines_of
+from headgate.rules.core.report import Finding, Report
+from headgate.views.reports.comparison_words import accepted_text, lines_of
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.report import Change, Finding, Outcome, Report
-from headgate.views.report_upgrade import HEADLINES, upgrade_lines
-from headgate.views.report_words import GLYPHS, ROLLBACKS, accepted_text, facts, matters, value_text
-from headgate.views.rule_links import rule_link
-from headgate.views.verdict import headline, verdict
+from headgate.rules.core.report import Change, Finding, Outcome, Report
+from headgate.views.reports.comparison_words import (
+    GLYPHS,
+    ROLLBACKS,
+    accepted_text,
+    facts,
+    matters,
+    value_text,
+)
+from headgate.views.reports.report_upgrade import HEADLINES, upgrade_lines
+from headgate.views.reports.rule_links import rule_link
+from headgate.views.reports.verdict_line import headline, verdict
 
 _MOST_ROWS = 20
 _MOST_CHANGES = 100

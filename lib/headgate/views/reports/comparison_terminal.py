@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headgate.compat.report import Finding, Outcome, Report
-from headgate.views.plain_text import harmless
-from headgate.views.report_upgrade import HEADLINES, upgrade_lines
-from headgate.views.report_words import GLYPHS, lines_of
-from headgate.views.verdict import verdict
+from headgate.rules.core.report import Finding, Outcome, Report
+from headgate.text.tables import harmless
+from headgate.views.reports.comparison_words import GLYPHS, lines_of
+from headgate.views.reports.report_upgrade import HEADLINES, upgrade_lines
+from headgate.views.reports.verdict_line import verdict
 
 STYLES = {
     Outcome.REFUSES: "bold red",

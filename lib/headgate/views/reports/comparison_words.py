@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.compat.report import Finding, Labels, Outcome, Rollback
+from headgate.rules.core.report import Finding, Labels, Outcome, Rollback
 
 GLYPHS = {
     Outcome.REFUSES: "!",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.model.rehearsal import EngineOutcome, Untouched
-from headgate.model.streams_rehearsal import (
+from headgate.model.kafka_streams_rehearsal import (
     ClusterProof,
     CopiedTopic,
     StoreFate,
@@ -13,8 +12,9 @@ from headgate.model.streams_rehearsal import (
     StreamsStage,
     StreamsVerdict,
 )
-from headgate.views.numbers import size
-from headgate.views.rehearsal_words import output_words
+from headgate.model.rehearsal import EngineOutcome, Untouched
+from headgate.text.numbers import size
+from headgate.views.reports.rehearsal import output_words
 
 HEADLINES = {
     EngineOutcome.REFUSES: "Kafka Streams refuses to go on",

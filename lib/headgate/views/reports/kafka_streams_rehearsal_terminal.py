@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headgate.compat.agreement import Judged
-from headgate.compat.report import Report
+from headgate.model.kafka_streams_rehearsal import StoreFate, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome
-from headgate.model.streams_rehearsal import StoreFate, StreamsVerdict
-from headgate.views.plain_text import harmless
-from headgate.views.rehearsal_text import AGREEMENT, ENGINE
-from headgate.views.rehearsal_words import row_words
-from headgate.views.report_text import report_text
-from headgate.views.streams_rehearsal_words import facts, headline
+from headgate.rules.compare.engine_agreement import Judged
+from headgate.rules.core.report import Report
+from headgate.text.tables import harmless
+from headgate.views.reports.comparison_terminal import report_text
+from headgate.views.reports.kafka_streams_rehearsal import facts, headline
+from headgate.views.reports.rehearsal import row_words
+from headgate.views.reports.rehearsal_terminal import AGREEMENT, ENGINE
 
 _SHOWN = 5
 

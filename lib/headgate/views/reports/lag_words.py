@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headgate.landscape.landscape import LandscapePipeline
-from headgate.views.numbers import ago, exact, moment
+from headgate.text.numbers import ago, exact, moment
 
 DEFINITION = "latest offsets in Kafka minus committed positions"
 

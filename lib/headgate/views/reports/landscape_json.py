@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from headgate.landscape.landscape import Landscape, PartitionLag
-from headgate.landscape.loose import (
+from headgate.landscape.paths import Path, Reach
+from headgate.landscape.unused_resources import (
     undeclared_groups,
     unowned_topics,
     unread,
     unused,
     unwritten,
 )
-from headgate.landscape.paths import Path, Reach
 
 
 def landscape_json(landscape: Landscape) -> dict[str, Any]:

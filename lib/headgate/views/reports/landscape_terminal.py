@@ -16,11 +16,11 @@ from headgate.landscape.landscape import (
     LandscapeTopic,
     PositionState,
 )
-from headgate.landscape.loose import undeclared_groups, unowned_topics, unread, unused
 from headgate.landscape.paths import Path, Reach
-from headgate.views.labels import one_line
-from headgate.views.lag_words import DEFINITION
-from headgate.views.numbers import count, plural, short_time, size
+from headgate.landscape.unused_resources import undeclared_groups, unowned_topics, unread, unused
+from headgate.text.numbers import count, plural, short_time, size
+from headgate.views.layout.label_size import one_line
+from headgate.views.reports.lag_words import DEFINITION
 
 LISTED = 40
 """Loose ends beyond this many are only counted."""

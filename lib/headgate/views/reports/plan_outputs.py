@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.plan.impact import not_undoable
-from headgate.plan.plan import UNDO, Plan
-from headgate.views.numbers import plural
+from headgate.reprocess.impact import not_undoable
+from headgate.reprocess.plan import UNDO, Plan
+from headgate.text.numbers import plural
 
 RUN, BACK = "Outputs", "Outputs after an undo"
 

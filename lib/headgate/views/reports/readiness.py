@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from headgate.readiness.report import ReadinessFinding, ReadinessReport, Severity
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
 
 GLYPHS = {Severity.HIGH: "!", Severity.MEDIUM: "▲", Severity.LOW: "·"}
 WORDS = {Severity.HIGH: "High", Severity.MEDIUM: "Medium", Severity.LOW: "Low"}

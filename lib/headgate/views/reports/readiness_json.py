@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.readiness.report import ReadinessFinding, ReadinessReport
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport
 
 
 def readiness_json(report: ReadinessReport) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from xml.etree import ElementTree as ET
 
-from headgate.readiness.report import ReadinessFinding, ReadinessReport
-from headgate.views.readiness_words import lines_of
-from headgate.views.xml_text import printable
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport
+from headgate.text.xml_escape import printable
+from headgate.views.reports.readiness import lines_of
 
 
 def readiness_junit(report: ReadinessReport, fail_on: Collection[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.readiness.report import ReadinessReport
-from headgate.views.readiness_words import GLYPHS, groups, headline, lines_of
+from headgate.rules.readiness.facts.report import ReadinessReport
+from headgate.views.reports.readiness import GLYPHS, groups, headline, lines_of
 
 
 def readiness_markdown(report: ReadinessReport) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headgate import __version__
-from headgate.readiness.report import ReadinessFinding, ReadinessReport, Severity
+from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}

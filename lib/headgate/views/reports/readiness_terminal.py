@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headgate.readiness.report import ReadinessReport, Severity
-from headgate.views.plain_text import harmless
-from headgate.views.readiness_words import GLYPHS, groups, headline, lines_of
+from headgate.rules.readiness.facts.report import ReadinessReport, Severity
+from headgate.text.tables import harmless
+from headgate.views.reports.readiness import GLYPHS, groups, headline, lines_of
 
 STYLES = {Severity.HIGH: "bold red", Severity.MEDIUM: "bold yellow", Severity.LOW: "cyan"}
 

@@ -17,7 +17,7 @@ from headgate.model.rehearsal import (
     Untouched,
     WayBack,
 )
-from headgate.views.numbers import size
+from headgate.text.numbers import size
 
 HEADLINES = {
     EngineOutcome.REFUSES: "The engine refuses to go on",

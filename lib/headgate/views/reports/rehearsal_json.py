@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from headgate.compat.agreement import Judged
-from headgate.compat.report import Report
-from headgate.compat.way_back import expected_rollback, judge_way_back, rollback_of
 from headgate.model.rehearsal import EngineVerdict, OutputDifference, Untouched, WayBack
-from headgate.views.rehearsal_words import way_back_words
-from headgate.views.report_json import report_json
+from headgate.rules.compare.engine_agreement import Judged
+from headgate.rules.compare.rollback import expected_rollback, judge_way_back, rollback_of
+from headgate.rules.core.report import Report
+from headgate.views.reports.comparison_json import report_json
+from headgate.views.reports.rehearsal import way_back_words
 
 
 def rehearsal_json(report: Report, engine: EngineVerdict, judged: Judged) -> dict[str, Any]:

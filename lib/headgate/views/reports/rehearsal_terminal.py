@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headgate.compat.agreement import Agreement, Judged
-from headgate.compat.report import Outcome, Report
-from headgate.compat.way_back import judge_way_back
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
-from headgate.views.plain_text import harmless
-from headgate.views.rehearsal_words import facts, headline, row_words
-from headgate.views.report_text import STYLES, report_text
+from headgate.rules.compare.engine_agreement import Agreement, Judged
+from headgate.rules.compare.rollback import judge_way_back
+from headgate.rules.core.report import Outcome, Report
+from headgate.text.tables import harmless
+from headgate.views.reports.comparison_terminal import STYLES, report_text
+from headgate.views.reports.rehearsal import facts, headline, row_words
 
 ENGINE = {
     EngineOutcome.REFUSES: STYLES[Outcome.REFUSES],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.compat.report import Upgrade, UpgradeWay
+from headgate.rules.core.report import Upgrade, UpgradeWay
 
 HEADLINES = {
     UpgradeWay.ROLLING: "A rolling bounce will do",

@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from headgate.compat.agreement import Judged
-from headgate.compat.report import Report
-from headgate.model.streams_rehearsal import ClusterProof, StreamsVerdict
-from headgate.views.rehearsal_json import checkpoint_json, output_json
-from headgate.views.report_json import report_json
+from headgate.model.kafka_streams_rehearsal import ClusterProof, StreamsVerdict
+from headgate.rules.compare.engine_agreement import Judged
+from headgate.rules.core.report import Report
+from headgate.views.reports.comparison_json import report_json
+from headgate.views.reports.rehearsal_json import checkpoint_json, output_json
 
 
 def streams_rehearsal_json(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.schemas.answer import SchemaCheck, ShownTopic
-from headgate.schemas.model import SchemaField, SchemaFinding
-from headgate.schemas.reads import FieldRead, TopicUse
+from headgate.model.topic_schema import SchemaField, SchemaFinding
+from headgate.rules.topic_schemas.facts.field_reads import FieldRead, TopicUse
+from headgate.rules.topic_schemas.facts.report import SchemaCheck, ShownTopic
 
 
 def check_json(check: SchemaCheck) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headgate.schemas.model import Effect, SchemaField, SchemaFinding, SchemaReport
-from headgate.schemas.reads import TopicUse
-from headgate.views.plain_text import harmless
+from headgate.model.topic_schema import Effect, SchemaField, SchemaFinding, SchemaReport
+from headgate.rules.topic_schemas.facts.field_reads import TopicUse
+from headgate.text.tables import harmless
 
 STYLES = {
     Effect.INCOMPATIBLE: "bold red",

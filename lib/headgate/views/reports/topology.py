@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
-from headgate.parse.spark.limits import limits_of
-from headgate.views.plain_text import Branch, Styles, harmless, table_lines, tree_lines
+from headgate.parse.evidence.limits import limits_of
+from headgate.text.tables import Branch, Styles, harmless, table_lines, tree_lines
 
 _SIGNS = {
     NodeKind.SOURCE: "◀",

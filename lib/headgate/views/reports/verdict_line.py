@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from headgate.compat.report import Finding, Outcome, Report, StateEffect, UpgradeWay
-from headgate.views.report_upgrade import HEADLINES
+from headgate.rules.core.report import Finding, Outcome, Report, StateEffect, UpgradeWay
+from headgate.views.reports.report_upgrade import HEADLINES
 
 GLYPHS = {
     Outcome.REFUSES: "!",

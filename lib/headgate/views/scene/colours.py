@@ -9,7 +9,7 @@ from enum import StrEnum
 from importlib.resources import files
 
 _HUE = re.compile(r"--hg-(\w+): light-dark\((#[0-9A-Fa-f]{6}), (#[0-9A-Fa-f]{6})\)")
-_STYLE = files("headgate.views.shared_look").joinpath("tokens.css").read_text("utf-8")
+_STYLE = files("headgate.views.scene.shared_look").joinpath("tokens.css").read_text("utf-8")
 LIGHT: Mapping[str, str] = {name: light for name, light, _ in _HUE.findall(_STYLE)}
 DARK: Mapping[str, str] = {name: dark for name, _, dark in _HUE.findall(_STYLE)}
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from headgate.compat.report import Change, ChangeKind, Finding, Outcome, Report, StateEffect
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Version
-from headgate.views.labels import CHARACTER, shorten
-from headgate.views.looks import look_of
-from headgate.views.scene import (
+from headgate.rules.core.report import Change, ChangeKind, Finding, Outcome, Report, StateEffect
+from headgate.views.layout.label_size import CHARACTER, shorten
+from headgate.views.scene.operator_icons import look_of
+from headgate.views.scene.scene import (
     Look,
     Mark,
     Scene,
@@ -23,7 +23,7 @@ from headgate.views.scene import (
     SketchNode,
     Status,
 )
-from headgate.views.scene_topology import is_topic, topic_links, topic_name
+from headgate.views.scene.topology import is_topic, topic_links, topic_name
 
 BY_OUTCOME = {
     Outcome.REFUSES: Status.REFUSES,

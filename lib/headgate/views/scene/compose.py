@@ -6,10 +6,10 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from functools import lru_cache
 
-from headgate.views.labels import shorten, text_width
-from headgate.views.layered.arrange import Flow
-from headgate.views.layout import READABLE, Item, Layout, best_layout, lay_out
-from headgate.views.scene import (
+from headgate.views.layout.arrange import Flow
+from headgate.views.layout.label_size import shorten, text_width
+from headgate.views.layout.two_level import READABLE, Item, Layout, best_layout, lay_out
+from headgate.views.scene.scene import (
     Lens,
     Look,
     Scene,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from headgate.model.topology import Node, Topology
-from headgate.views.scene import Sketch, SketchEdge
+from headgate.views.scene.scene import Sketch, SketchEdge
 
 _CHECK = "isnotnull("
 

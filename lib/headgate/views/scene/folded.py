@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from headgate.views.scene import Look, Scene, Sketch, SketchNode, Status
+from headgate.views.scene.scene import Look, Scene, Sketch, SketchNode, Status
 
 MANY = 150
 """More visible nodes than this open closed."""

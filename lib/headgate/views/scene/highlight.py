@@ -7,8 +7,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 from headgate.landscape.landscape import Landscape
-from headgate.views.scene import Sketch
-from headgate.views.scene_landscape import PIPELINE
+from headgate.views.scene.landscape import PIPELINE
+from headgate.views.scene.scene import Sketch
 
 Pairs = tuple[tuple[str, str], ...]
 

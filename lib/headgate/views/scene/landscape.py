@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import StrEnum
 
-from headgate.landscape.landscape import (
-    Landscape,
-    LandscapeKind,
-    LandscapeNode,
-    LandscapePipeline,
-)
+from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode, LandscapePipeline
 from headgate.model.version import Engine
-from headgate.views.looks import look_of
-from headgate.views.numbers import count
-from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
-from headgate.views.scene_many import MANY as MANY_DRAWN
+from headgate.text.numbers import count
+from headgate.views.scene.folded import MANY as MANY_DRAWN
+from headgate.views.scene.operator_icons import look_of
+from headgate.views.scene.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
 MANY = 40
 """From this many nodes on, the landscape opens with one node a pipeline."""

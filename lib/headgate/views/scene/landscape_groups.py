@@ -9,9 +9,9 @@ from dataclasses import replace
 import networkx as nx
 
 from headgate.landscape.landscape import Landscape
-from headgate.views.numbers import plural
-from headgate.views.scene import Look, Sketch, SketchBox
-from headgate.views.scene_many import MANY
+from headgate.text.numbers import plural
+from headgate.views.scene.folded import MANY
+from headgate.views.scene.scene import Look, Sketch, SketchBox
 
 OWNER, TOGETHER, REST = "owner:", "together:", "together:*"
 

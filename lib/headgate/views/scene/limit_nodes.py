@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Version
-from headgate.parse.spark.limits import Gap, gaps_of
+from headgate.parse.evidence.limits import Gap, gaps_of
 
 _AT: Mapping[Gap, tuple[NodeKind, ...]] = {
     Gap.TOPICS: (NodeKind.SOURCE,),

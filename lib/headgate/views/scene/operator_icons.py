@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.model.topology import NodeKind
-from headgate.views.scene import Look
+from headgate.views.scene.scene import Look
 
 NOT_READ = frozenset({"", "unknown", "generic"})
 """Operators of which the evidence gave no more than that there is one."""

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from headgate.views.layered.arrange import Flow
-from headgate.views.layered.graph import Point
+from headgate.views.layout.arrange import Flow
+from headgate.views.layout.graph import Point
 
 
 class Look(StrEnum):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headgate.landscape.joins import matcher, reads, writes
+from headgate.landscape.pipeline_topics import matcher, reads, writes
 from headgate.model.topology import Edge, Node, NodeKind
 from headgate.model.version import Version
-from headgate.views.looks import look_of
-from headgate.views.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
+from headgate.views.scene.operator_icons import look_of
+from headgate.views.scene.scene import Look, Sketch, SketchBox, SketchEdge, SketchNode
 
 
 def sketch_topology(version: Version, *, name: str) -> Sketch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.views.numbers import duration, exact
+from headgate.text.numbers import duration, exact
 
 
 def amount_words(done: int, left: int, at_end: int, partitions: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, Version
-from headgate.parse.recognise import Piece
-from headgate.views.numbers import plural
+from headgate.parse.evidence.recognise import Piece
+from headgate.text.numbers import plural
 
 _LOGICAL = frozenset(("parsed", "analyzed", "optimized"))
 _KINDS = {

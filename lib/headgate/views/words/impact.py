@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.plan.impact import again, not_undoable
-from headgate.plan.plan import Plan
-from headgate.views.numbers import duration, exact, plural, size
+from headgate.reprocess.impact import again, not_undoable
+from headgate.reprocess.plan import Plan
+from headgate.text.numbers import duration, exact, plural, size
 
 SHOWN = 12
 """Of many names a line lists only the first."""

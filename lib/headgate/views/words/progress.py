@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.store.rows import StepProgress
-from headgate.views.numbers import duration, exact, size
+from headgate.text.numbers import duration, exact, size
 
 
 def count_words(count: StepProgress) -> str:

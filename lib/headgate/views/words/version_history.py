@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from headgate.compat.report import Change, ChangeKind, Report
+from headgate.rules.core.report import Change, ChangeKind, Report
 
 SIGNS = {
     ChangeKind.ADDED: "+",

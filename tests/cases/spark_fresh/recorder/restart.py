@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.jobs.used_functions import UsedFunctions
+
 from recorder import evidence
 from recorder.case import Case, Place, Version
 from recorder.evidence import Texts

@@ -8,13 +8,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql.streaming.query import StreamingQuery
-
 from headgate.jobs.recorded_query import Place as Pieces
 from headgate.jobs.recorded_query import explicable, record
 from headgate.jobs.unread_sources import EmptyFolders
 from headgate.jobs.unstarted import Unstarted
 from headgate.jobs.used_functions import UsedFunctions
+from pyspark.sql.streaming.query import StreamingQuery
 
 _METADATA = re.compile(
     r"(?:^|/)(?:metadata|_metadata/.*|_stateSchema/.*|offsets/\d+|commits/\d+|sources/.*)$"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.parse.spark.checkpoint_reader import Reader, batches
-from headgate.parse.spark.commit_log import CommitLog, read_commit
-from headgate.parse.spark.offset_log import OffsetLog, read_offsets
-from headgate.parse.spark.times import iso
+from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.checkpoint.reader import Reader, batches
+from headgate.text.engine_times import iso
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

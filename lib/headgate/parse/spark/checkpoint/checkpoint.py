@@ -8,15 +8,20 @@ from functools import partial
 from typing import Any
 
 from headgate.model.version import Fault, Progress
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.checkpoint_reader import Reader, batches
-from headgate.parse.spark.commit_log import CommitLog, read_commit
-from headgate.parse.spark.faults import log_faults, offset_faults, source_faults, state_faults
-from headgate.parse.spark.log_gaps import log_warnings
-from headgate.parse.spark.offset_log import OffsetLog, read_offsets
-from headgate.parse.spark.source_log import SourceEntry, read_source_entry
-from headgate.parse.spark.state_files import LoggedOperator, read_operators
-from headgate.parse.spark.times import iso
+from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
+from headgate.parse.spark.checkpoint.edited_files import (
+    log_faults,
+    offset_faults,
+    source_faults,
+    state_faults,
+)
+from headgate.parse.spark.checkpoint.log_gaps import log_warnings
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.checkpoint.reader import Reader, batches
+from headgate.parse.spark.checkpoint.source_log import SourceEntry, read_source_entry
+from headgate.parse.spark.checkpoint.state_files import LoggedOperator, read_operators
+from headgate.text.engine_times import iso
+from headgate.text.json_text import read_json
 
 __all__ = [
     "Checkpoint",

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headgate.model.version import Fault, FaultKind
-from headgate.parse.spark.checkpoint_reader import Reader
-from headgate.parse.spark.offset_log import OffsetLog, read_offsets
-from headgate.parse.spark.state_files import LoggedOperator
+from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
+from headgate.parse.spark.checkpoint.reader import Reader
+from headgate.parse.spark.checkpoint.state_files import LoggedOperator
 
 if TYPE_CHECKING:
-    from headgate.parse.spark.checkpoint import LoggedSource
-    from headgate.parse.spark.session import Report
+    from headgate.parse.spark.checkpoint.checkpoint import LoggedSource
+    from headgate.parse.spark.session.capture_json import Report
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _DATA = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from headgate.parse.spark.checkpoint_reader import Reader
+from headgate.parse.spark.checkpoint.reader import Reader
 
 _KNOWN = frozenset(("metadata", "offsets/", "commits/", "sources/", "state/"))
 _MOST = 3

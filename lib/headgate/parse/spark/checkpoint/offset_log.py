@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.parse.json_text import read_json
+from headgate.text.json_text import read_json
 
 _NOTHING = "-"
 

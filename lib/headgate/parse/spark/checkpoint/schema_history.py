@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headgate.model.schema import Schema
-from headgate.parse.spark.state_schema import Family
+from headgate.model.state_schema import Schema
+from headgate.parse.spark.checkpoint.state_schema import Family
 
 _FILE = re.compile(r"_stateSchema/(?P<store>[^/]+)/(?P<batch>[0-9]{1,18})_[^/.]+")
 _PATHS = "stateSchemaFilePaths"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.offset_log import offset_json, versioned
+from headgate.parse.spark.checkpoint.offset_log import offset_json, versioned
+from headgate.text.json_text import read_json
 
 # A new query asks its file source for the entries 0 to its own newest one, and leaves out lines of
 # another batch than the entry's; but on a start it knows the files of all lines. So this number,

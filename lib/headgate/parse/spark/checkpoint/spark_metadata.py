@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from headgate.model.sinks import SINK_FORMATS
 from headgate.model.version import Progress
-from headgate.parse.spark.checkpoint_reader import Reader, batches
-from headgate.parse.spark.source_log import read_sink_entry
+from headgate.parse.spark.checkpoint.reader import Reader, batches
+from headgate.parse.spark.checkpoint.source_log import read_sink_entry
 
 FOLDER = "_spark_metadata"
 _FORMATS = {end: sink.format for sink in SINK_FORMATS for end in sink.ends}

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.version import StateStore
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.checkpoint_reader import Reader, batches
-from headgate.parse.spark.commit_log import CommitLog
-from headgate.parse.spark.offset_log import versioned, whole
-from headgate.parse.spark.schema_history import history, listed_files
-from headgate.parse.spark.state_schema import Family, read_families
+from headgate.parse.spark.checkpoint.commit_log import CommitLog
+from headgate.parse.spark.checkpoint.offset_log import versioned, whole
+from headgate.parse.spark.checkpoint.reader import Reader, batches
+from headgate.parse.spark.checkpoint.schema_history import history, listed_files
+from headgate.parse.spark.checkpoint.state_schema import Family, read_families
+from headgate.text.json_text import read_json
 
 HDFS = "HDFSBackedStateStoreProvider"
 ROCKSDB = "RocksDBStateStoreProvider"

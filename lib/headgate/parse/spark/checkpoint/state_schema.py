@@ -12,8 +12,8 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.model.schema import Field, Schema
-from headgate.parse.json_text import read_json
+from headgate.model.state_schema import Field, Schema
+from headgate.text.json_text import read_json
 
 _MOST = 1 << 20
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.parse.spark.event_log_events import (
+from headgate.parse.spark.event_log.events import (
     ApplicationEnd,
     ApplicationStart,
     EnvironmentUpdate,
@@ -24,8 +24,8 @@ from headgate.parse.spark.event_log_events import (
     Reported,
     decode,
 )
-from headgate.parse.spark.event_log_runs import QueryRun, RunLog, moment
-from headgate.parse.spark.secrets import mask
+from headgate.parse.spark.event_log.runs import QueryRun, RunLog, moment
+from headgate.text.secrets import mask
 
 Keep = Callable[[str, str | None], bool]
 _MOST_RUNS = 20_000

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from headgate.parse.spark.secrets import mask_text
+from headgate.text.secrets import mask_text
 
 # More plans than this of one run differ in what no topology shows.
 MOST = 100

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headgate.parse.spark.event_log_events import KINDS, Event, JobStart, decode
-from headgate.parse.spark.event_log_gather import Application, Gatherer, Keep
-from headgate.parse.spark.event_log_lines import kind_of
-from headgate.parse.spark.event_log_runs import QueryRun
+from headgate.parse.spark.event_log.events import KINDS, Event, JobStart, decode
+from headgate.parse.spark.event_log.gather import Application, Gatherer, Keep
+from headgate.parse.spark.event_log.lines import kind_of
+from headgate.parse.spark.event_log.runs import QueryRun
 
 MOST_REPORTS = 20_000
 _NO_EVENT = "it is no event"

@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.parse.spark.event_log import EventLog
-from headgate.parse.spark.event_log_events import (
+from headgate.parse.spark.event_log.events import (
     ApplicationEnd,
     ApplicationStart,
     EnvironmentUpdate,
@@ -20,8 +19,9 @@ from headgate.parse.spark.event_log_events import (
     ExecutionStart,
     LogStart,
 )
-from headgate.parse.spark.event_log_gather import Gatherer
-from headgate.parse.spark.secrets import is_secret
+from headgate.parse.spark.event_log.gather import Gatherer
+from headgate.parse.spark.event_log.read import EventLog
+from headgate.text.secrets import is_secret
 
 _API = re.compile(
     r"/api/v1(?:/applications(?:/(?P<id>[^/?#]+)(?:/(?P<attempt>\d+))?)?)?(?:[/?#]|$)"

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.parse.spark.event_log_plans import LoggedPlan, PlanLog
-from headgate.parse.spark.secrets import mask, mask_text
-from headgate.parse.spark.times import iso
+from headgate.parse.spark.event_log.plans import LoggedPlan, PlanLog
+from headgate.text.engine_times import iso
+from headgate.text.secrets import mask, mask_text
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _CLASS = re.compile(r"^(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::|$)")

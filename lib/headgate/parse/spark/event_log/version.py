@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headgate.model.spark_settings import PARTITIONS, PINNED, PINNED_DEFAULTS
-from headgate.parse.spark.event_log import EventLog
-from headgate.parse.spark.event_log_gather import Application
-from headgate.parse.spark.event_log_runs import QueryRun
-from headgate.parse.spark.forms import read_plans
-from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.session import Report, read_reports
+from headgate.parse.spark.event_log.gather import Application
+from headgate.parse.spark.event_log.read import EventLog
+from headgate.parse.spark.event_log.runs import QueryRun
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode
+from headgate.parse.spark.operators.plan_forms import read_plans
+from headgate.parse.spark.session.capture_json import Report, read_reports
 
 _S = "spark.sql.streaming."
 _STATE_PARTITIONS = _S + "internal.stateStore.partitions"

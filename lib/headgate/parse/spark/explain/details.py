@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.words import opened
+from headgate.parse.spark.explain.arguments import opened
 
 _BLOCK = re.compile(r"^\((?P<number>\d{1,9})\) (?P<name>\S.*)$")
 _FIELD = re.compile(r"^([A-Z][A-Za-z ]*)(?: \[\d{1,9}\])?\s*: ?(.*)$")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from headgate.parse.spark.details import Block
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.words import first_bracket, opened
+from headgate.parse.spark.explain.arguments import first_bracket, opened
+from headgate.parse.spark.explain.details import Block
+from headgate.parse.spark.explain.printed_plan import PlanNode
 
 _HAS_INPUT = re.compile(
     r"^(?:Project|Filter|TypedFilter|Sort|Expand|Generate|\w*Window|SubqueryAlias"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.parse.spark.secrets import mask_options, mask_text, may_hold_secrets
+from headgate.text.secrets import mask_options, mask_text, may_hold_secrets
 
 PHYSICAL = frozenset(("physical", "formatted", "executed"))
 """The forms that show exchanges and state stores."""

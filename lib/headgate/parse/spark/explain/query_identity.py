@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.explain.printed_plan import Plan
 
 _QUERY_ID = re.compile(r", (?P<id>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:,|$)")
 _NAME = re.compile(r"\bqueryName=(?P<name>[^,\]]+)")

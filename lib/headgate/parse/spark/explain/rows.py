@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.lines import Line
-from headgate.parse.spark.sections import Section, is_other_header
-from headgate.parse.spark.words import opened
+from headgate.parse.spark.explain.arguments import opened
+from headgate.parse.spark.explain.lines import Line
+from headgate.parse.spark.explain.sections import Section, is_other_header
 
 _STOP = re.compile(r"^(?:\(\d+\) [A-Z]|={3,} |Subquery:|Generated code:|/\* \d+|\[?info\]? )")
 _EXCEPTION = re.compile(r"^(?:[a-z][\w$]*\.)+\w*(?:Exception|Error)\b|^Error occurred during ")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headgate.parse.spark.lines import Line, scan
-from headgate.parse.spark.noise import clean
-from headgate.parse.spark.unwrap import is_full, unwrapped, wrap_width
+from headgate.parse.spark.explain.lines import Line, scan
+from headgate.parse.spark.explain.noise import clean
+from headgate.parse.spark.explain.unwrap import is_full, unwrapped, wrap_width
 
 _HEADER = re.compile(
     r"^(?P<before>.*?)== (?P<title>Parsed Logical|Analyzed Logical|Optimized Logical|Physical)"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.details import Block, read_details
-from headgate.parse.spark.endings import cut_details, cut_row
-from headgate.parse.spark.plan import Plan, PlanNode, without_secrets
-from headgate.parse.spark.rows import Row, read_rows, result_of
-from headgate.parse.spark.sections import Section
+from headgate.parse.spark.explain.details import Block, read_details
+from headgate.parse.spark.explain.endings import cut_details, cut_row
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
+from headgate.parse.spark.explain.rows import Row, read_rows, result_of
+from headgate.parse.spark.explain.sections import Section
 
 _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _MARKS = ("*", "~", "!")

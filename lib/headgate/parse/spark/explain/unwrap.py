@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from headgate.parse.spark.lines import NO_RAIL, Line
+from headgate.parse.spark.explain.lines import NO_RAIL, Line
 
 _NARROWEST, _WIDEST = 40, 400
 # Blanks at the end of a full line that may have been taken off.

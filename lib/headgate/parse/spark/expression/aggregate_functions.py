@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from headgate.parse.spark.term import Term
+from headgate.parse.spark.expression.term import Term
 
 NAMES = frozenset(
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.words import whole
+from headgate.parse.spark.explain.arguments import whole
+from headgate.parse.spark.expression.term import Term
 
 _MICROSECONDS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000}
 _DEEPEST = 12

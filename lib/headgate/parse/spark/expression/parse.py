@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.aggregates import is_call
-from headgate.parse.spark.rewrite import rewrite
-from headgate.parse.spark.term import Term, term
+from headgate.parse.spark.expression.aggregate_functions import is_call
+from headgate.parse.spark.expression.rewrite import rewrite
+from headgate.parse.spark.expression.term import Term, term
 
 _TOKEN = re.compile(r"[()\[\]{},]|[^\s()\[\]{},]+")
 _ATTRIBUTE = re.compile(

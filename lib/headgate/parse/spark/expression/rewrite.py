@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from headgate.parse.spark.term import Term, term
+from headgate.parse.spark.expression.term import Term, term
 
 _NUMBER = re.compile(r"^-?\d+$")
 _TRANSPARENT = frozenset(("knownnullable", "knownnotnull", "normalizenanandzero"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headgate.parse.spark.words import split, whole
+from headgate.parse.spark.explain.arguments import split, whole
 
 _SQL = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 _JSON = {sql: json for json, sql in _SQL.items()}

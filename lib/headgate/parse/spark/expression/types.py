@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from headgate.parse.spark.plan import TypedColumn
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.type_names import struct_field
-from headgate.parse.spark.words import whole
+from headgate.parse.spark.explain.arguments import whole
+from headgate.parse.spark.explain.printed_plan import TypedColumn
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.expression.type_names import struct_field
 
 UNKNOWN = TypedColumn(None, None)
 Attributes = Callable[[int], TypedColumn | None]

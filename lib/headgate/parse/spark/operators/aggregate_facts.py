@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.parse.spark import aggregates
-from headgate.parse.spark.facts import Facts, Resolving
-from headgate.parse.spark.needs import Needs
-from headgate.parse.spark.relation import Relation
-from headgate.parse.spark.term import Term, term
+from headgate.parse.spark.expression import aggregate_functions as aggregates
+from headgate.parse.spark.expression.term import Term, term
+from headgate.parse.spark.operators.column_pruning import Needs
+from headgate.parse.spark.operators.facts import Facts, Resolving
+from headgate.parse.spark.operators.relation import Relation
 
 
 def aggregate_facts(

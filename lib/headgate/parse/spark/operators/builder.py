@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo
+from headgate.parse.spark.explain.printed_plan import PlanNode
+from headgate.parse.spark.operators.relation import Column, Exchange, Relation, StateInfo
 
 
 @dataclass(slots=True)

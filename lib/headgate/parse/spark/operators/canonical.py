@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.expression import parse, references
-from headgate.parse.spark.facts import Facts, attribute_ids, conjuncts
-from headgate.parse.spark.relation import Exchange, Relation
-from headgate.parse.spark.resolve import Resolved
-from headgate.parse.spark.user_functions import python_calls
+from headgate.parse.spark.expression.parse import parse, references
+from headgate.parse.spark.operators.facts import Facts, attribute_ids, conjuncts
+from headgate.parse.spark.operators.relation import Exchange, Relation
+from headgate.parse.spark.operators.resolve_columns import Resolved
+from headgate.parse.spark.operators.user_functions import python_calls
 
 SINK = "sink"
 _MOST_MOVING = 32

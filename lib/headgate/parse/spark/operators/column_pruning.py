@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.parse.spark.expression import references
-from headgate.parse.spark.relation import Column, Query, Relation
+from headgate.parse.spark.expression.parse import references
+from headgate.parse.spark.operators.relation import Column, Query, Relation
 
 Needs = frozenset[int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.parse.spark.plan import Plan, PlanNode
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode
 
 # Definitions that name each other twice double with each: what is beyond stays a reference.
 _MOST = 20_000

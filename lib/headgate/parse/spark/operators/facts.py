@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.needs import Needs
-from headgate.parse.spark.relation import Column, Query
-from headgate.parse.spark.term import Term
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.operators.column_pruning import Needs
+from headgate.parse.spark.operators.relation import Column, Query
 
 
 @dataclass(frozen=True, slots=True)

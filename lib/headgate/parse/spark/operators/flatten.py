@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.parse.spark.relation import Query, Relation
+from headgate.parse.spark.operators.relation import Query, Relation
 
 
 def flatten(query: Query) -> Query:

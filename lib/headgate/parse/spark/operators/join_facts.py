@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.facts import Facts, Resolving, attribute_ids, conjuncts
-from headgate.parse.spark.relation import Relation
-from headgate.parse.spark.term import Term
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.operators.facts import Facts, Resolving, attribute_ids, conjuncts
+from headgate.parse.spark.operators.relation import Relation
 
 
 def join_facts(relation: Relation, state: Resolving, number: int | None) -> Facts:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.builder import Below, Builder, Lowering, over
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import Column, Exchange, begins, column
-from headgate.parse.spark.row_operators import LOWERINGS as ROW_OPERATORS
-from headgate.parse.spark.row_operators import coalesce, function_name, without_addresses
-from headgate.parse.spark.words import first_bracket, listed, split, whole
+from headgate.parse.spark.explain.arguments import first_bracket, listed, split, whole
+from headgate.parse.spark.explain.printed_plan import PlanNode
+from headgate.parse.spark.operators.builder import Below, Builder, Lowering, over
+from headgate.parse.spark.operators.relation import Column, Exchange, begins, column
+from headgate.parse.spark.operators.stateless import LOWERINGS as ROW_OPERATORS
+from headgate.parse.spark.operators.stateless import coalesce, function_name, without_addresses
 
 UNKNOWN_DELAY = "?"
 MODES = frozenset(("Append", "Update", "Complete"))

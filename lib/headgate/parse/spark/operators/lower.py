@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.parse.spark import logical, physical
-from headgate.parse.spark.builder import Below, Builder, Lowering
-from headgate.parse.spark.ctes import with_ctes_in_place
-from headgate.parse.spark.leaves import leaf, with_range_columns
-from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.relation import Query, Relation, reached
-from headgate.parse.spark.subqueries import filtered_by_subqueries, note_tables
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode
+from headgate.parse.spark.operators import logical, physical
+from headgate.parse.spark.operators.builder import Below, Builder, Lowering
+from headgate.parse.spark.operators.ctes import with_ctes_in_place
+from headgate.parse.spark.operators.relation import Query, Relation, reached
+from headgate.parse.spark.operators.scans import leaf, with_range_columns
+from headgate.parse.spark.operators.subqueries import filtered_by_subqueries, note_tables
 
 MISSING = "(missing)"
 TRANSPARENT = frozenset(

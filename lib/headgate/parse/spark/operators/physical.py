@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark import logical, row_operators
-from headgate.parse.spark.builder import Below, Builder, Lowering
-from headgate.parse.spark.plan import PHYSICAL, PlanNode
-from headgate.parse.spark.relation import Column, Exchange, Relation, StateInfo, begins, column
-from headgate.parse.spark.words import listed, named, split, whole
+from headgate.parse.spark.explain.arguments import listed, named, split, whole
+from headgate.parse.spark.explain.printed_plan import PHYSICAL, PlanNode
+from headgate.parse.spark.operators import logical
+from headgate.parse.spark.operators import stateless as row_operators
+from headgate.parse.spark.operators.builder import Below, Builder, Lowering
+from headgate.parse.spark.operators.relation import (
+    Column,
+    Exchange,
+    Relation,
+    StateInfo,
+    begins,
+    column,
+)
 
 _NUMBER_OF = re.compile(r"numPartitions = (\d{1,9})")
 _OPERATOR = re.compile(r"opId = (\d{1,9})")

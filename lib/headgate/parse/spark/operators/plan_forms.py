@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headgate.parse.spark.anchors import Shape, shape
-from headgate.parse.spark.flatten import flatten
-from headgate.parse.spark.lower import lower
-from headgate.parse.spark.plan import Plan
-from headgate.parse.spark.relation import Query
-from headgate.parse.spark.resolve import resolve
-from headgate.parse.spark.rows import refusal
-from headgate.parse.spark.sections import Section, split_sections
-from headgate.parse.spark.streaming import (
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.explain.rows import refusal
+from headgate.parse.spark.explain.sections import Section, split_sections
+from headgate.parse.spark.explain.tree import read_section
+from headgate.parse.spark.operators.canonical import Shape, shape
+from headgate.parse.spark.operators.flatten import flatten
+from headgate.parse.spark.operators.lower import lower
+from headgate.parse.spark.operators.relation import Query
+from headgate.parse.spark.operators.resolve_columns import resolve
+from headgate.parse.spark.operators.streaming import (
     by_folder,
     is_settled,
     settle_streaming,
     streaming_attributes,
 )
-from headgate.parse.spark.tree import read_section
-from headgate.parse.spark.uncollected import uncollected
-from headgate.parse.spark.unions import push_projections
+from headgate.parse.spark.operators.unions import push_projections
+from headgate.parse.spark.operators.without_gc import uncollected
 
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")
 

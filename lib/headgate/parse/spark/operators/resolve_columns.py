@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.aggregate_facts import aggregate_facts
-from headgate.parse.spark.facts import Facts, Resolving, conjuncts
-from headgate.parse.spark.join_facts import join_facts
-from headgate.parse.spark.needs import Needs, needed
-from headgate.parse.spark.plan import PHYSICAL
-from headgate.parse.spark.relation import STATEFUL, Column, Query, Relation, column
-from headgate.parse.spark.streaming import is_settled
-from headgate.parse.spark.term import Term, term
+from headgate.parse.spark.explain.printed_plan import PHYSICAL
+from headgate.parse.spark.expression.term import Term, term
+from headgate.parse.spark.operators.aggregate_facts import aggregate_facts
+from headgate.parse.spark.operators.column_pruning import Needs, needed
+from headgate.parse.spark.operators.facts import Facts, Resolving, conjuncts
+from headgate.parse.spark.operators.join_facts import join_facts
+from headgate.parse.spark.operators.relation import STATEFUL, Column, Query, Relation, column
+from headgate.parse.spark.operators.streaming import is_settled
 
 _ORDER = re.compile(r"^(?P<by>.*) (?P<way>ASC|DESC) NULLS (?P<nulls>FIRST|LAST)$", re.S)
 _RESULT = re.compile(r"\)#\d+$")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import Column, Relation, begins
-from headgate.parse.spark.words import first_bracket, listed, split
+from headgate.parse.spark.explain.arguments import first_bracket, listed, split
+from headgate.parse.spark.explain.printed_plan import PlanNode
+from headgate.parse.spark.operators.relation import Column, Relation, begins
 
 _LOCATION = re.compile(r"Location: \w+ ?(?:\(\d+ paths\))?\[(?P<path>[^\],]*)")
 _KAFKA_RELATION = re.compile(r"KafkaRelation\(strategy=\w+\[(?P<topics>[^\]]*)\][^)]*\)")

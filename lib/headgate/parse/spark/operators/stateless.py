@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.builder import Below, Builder, Lowering, over
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import Column, Exchange, begins, column
-from headgate.parse.spark.words import first_bracket, listed, named, split, whole
+from headgate.parse.spark.explain.arguments import first_bracket, listed, named, split, whole
+from headgate.parse.spark.explain.printed_plan import PlanNode
+from headgate.parse.spark.operators.builder import Below, Builder, Lowering, over
+from headgate.parse.spark.operators.relation import Column, Exchange, begins, column
 
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OF_THIS_JVM = re.compile(r"(?:\$\$Lambda\S*|@[0-9a-f]+)$")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.plan import PHYSICAL
-from headgate.parse.spark.relation import LEAVES, Query, Relation
+from headgate.parse.spark.explain.printed_plan import PHYSICAL
+from headgate.parse.spark.operators.relation import LEAVES, Query, Relation
 
 
 def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.builder import Below, Builder, over
-from headgate.parse.spark.plan import PlanNode
-from headgate.parse.spark.relation import LEAVES, Relation
+from headgate.parse.spark.explain.printed_plan import PlanNode
+from headgate.parse.spark.operators.builder import Below, Builder, over
+from headgate.parse.spark.operators.relation import LEAVES, Relation
 
 _NAME = r"(?:(?:Subquery )?(?:scalar-)?subquery|list|exists)#\d+"
 _MENTION = re.compile(rf"{_NAME}(?:, \[id=#\d+\]| \[[^\]]*\])?")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.relation import Column, Query, Relation, reached
+from headgate.parse.spark.operators.relation import Column, Query, Relation, reached
 
 _ATTRIBUTE = re.compile(r"#(\d{1,18})")
 # Attributes that no plan has: each branch makes the columns anew.

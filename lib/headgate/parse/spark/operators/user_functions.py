@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.explain.printed_plan import Plan
 
 _PYTHON = re.compile(r"(?P<name>[\w<>]+)\(")
 _SCALA = re.compile(r"\bUDF\(|\bscalaudf\(", re.IGNORECASE)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headgate.parse.spark.json_names import NAMES, OPERATORS, SAFE_TEXT
-from headgate.parse.spark.plan import TypedColumn
-from headgate.parse.spark.type_names import interval_text, scala_type, sql_type
+from headgate.parse.spark.explain.printed_plan import TypedColumn
+from headgate.parse.spark.expression.type_names import interval_text, scala_type, sql_type
+from headgate.parse.spark.plan_json.class_names import NAMES, OPERATORS, SAFE_TEXT
 
 _SUBQUERIES = {
     "ListQuery": "list",

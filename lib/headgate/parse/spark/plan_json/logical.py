@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headgate.parse.spark.json_expression import column_list, expression, expressions
-from headgate.parse.spark.json_words import interface, listed_fields, word
+from headgate.parse.spark.plan_json.expression import column_list, expression, expressions
+from headgate.parse.spark.plan_json.words import interface, listed_fields, word
 
 Node = Mapping[str, Any]
 Detail = Callable[[Node], str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from headgate.parse.spark import json_logical, json_physical
-from headgate.parse.spark.json_expression import Types, collect_types
-from headgate.parse.spark.plan import Plan, PlanNode, without_secrets
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
+from headgate.parse.spark.plan_json import logical as json_logical
+from headgate.parse.spark.plan_json import physical as json_physical
+from headgate.parse.spark.plan_json.expression import Types, collect_types
 
 _PLANS = (".plans.", ".execution.", ".streaming.")
 Node = Mapping[str, Any]

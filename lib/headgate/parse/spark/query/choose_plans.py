@@ -15,11 +15,11 @@ from itertools import groupby
 from typing import Any
 
 from headgate.errors import QueryChoiceError
-from headgate.parse.spark.anchors import SINK, Anchor
-from headgate.parse.spark.forms import shapes
-from headgate.parse.spark.identity import Identity, identity_of
-from headgate.parse.spark.plan import PHYSICAL, Plan
-from headgate.parse.spark.term import Term
+from headgate.parse.spark.explain.printed_plan import PHYSICAL, Plan
+from headgate.parse.spark.explain.query_identity import Identity, identity_of
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.operators.canonical import SINK, Anchor
+from headgate.parse.spark.operators.plan_forms import shapes
 
 _NUMBERS = re.compile(
     r"#\d+|plan_id=\d+|\bver = \d+|runId = [0-9a-f-]+|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\$\$Lambda\S*"

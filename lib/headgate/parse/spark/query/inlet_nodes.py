@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate.model.topology import Node, NodeKind
-from headgate.parse.spark.anchors import Inlet, node_id
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.readable import readable, short
-from headgate.parse.spark.relation import Exchange
+from headgate.parse.spark.expression.labels import readable, short
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.operators.canonical import Inlet, node_id
+from headgate.parse.spark.operators.relation import Exchange
 
 _LONGEST_LABEL = 60
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from headgate.parse.spark.anchors import Anchor, Inlet, Shape
-from headgate.parse.spark.relation import Query
+from headgate.parse.spark.operators.canonical import Anchor, Inlet, Shape
+from headgate.parse.spark.operators.relation import Query
 
 _STRUCTURE = ("formatted", "physical", "executed", "optimized", "json", "analyzed", "parsed")
 _FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "executed", "parsed")

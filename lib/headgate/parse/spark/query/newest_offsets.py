@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headgate.model.version import Progress, Version
-from headgate.parse.spark.checkpoint import Checkpoint
-from headgate.parse.spark.session import Report
+from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
+from headgate.parse.spark.session.capture_json import Report
 
 
 def is_later(report: Report | None, checkpoint: Checkpoint) -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 
 from headgate.model.topology import Node, NodeKind
 from headgate.model.version import OperatorKind, StatefulOperator
-from headgate.parse.spark.anchors import Anchor
-from headgate.parse.spark.inlet_nodes import readable_order
-from headgate.parse.spark.readable import readable, short
-from headgate.parse.spark.relation import Relation, begins
+from headgate.parse.spark.expression.labels import readable, short
+from headgate.parse.spark.operators.canonical import Anchor
+from headgate.parse.spark.operators.relation import Relation, begins
+from headgate.parse.spark.query.inlet_nodes import readable_order
 
 _JOINS = {
     "Inner": "join",

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.model.output import Payload
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.expected import column_types
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.packing import Call, arguments, writer_in
-from headgate.parse.spark.plan import Plan, TypedColumn
-from headgate.parse.spark.relation import Column
-from headgate.parse.spark.type_names import angle_split, from_scala, from_sql
-from headgate.parse.spark.typed_terms import UNKNOWN, typed
+from headgate.model.output_columns import Payload
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.explain.printed_plan import Plan, TypedColumn
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.type_names import angle_split, from_scala, from_sql
+from headgate.parse.spark.expression.types import UNKNOWN, typed
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.operators.relation import Column
+from headgate.parse.spark.query.packed_columns import Call, arguments, writer_in
+from headgate.parse.spark.state.expected_schema import column_types
 
 BEST = ("json", "analyzed", "formatted", "physical", "optimized", "executed")
 """Forms by how much they tell of an output; a parsed plan has no columns yet."""

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from headgate.model.output import Parsed
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.output import BEST, avro_in
-from headgate.parse.spark.packing import Call, arguments, readers_in
-from headgate.parse.spark.plan import Plan
-from headgate.parse.spark.relation import Relation
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.type_names import struct_field
+from headgate.model.output_columns import Parsed
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.expression.type_names import struct_field
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.operators.relation import Relation
+from headgate.parse.spark.query.output_columns import BEST, avro_in
+from headgate.parse.spark.query.packed_columns import Call, arguments, readers_in
 
 _WHOLE = ("json", "analyzed")
 _SOURCE = re.compile(r"^s\d+\.")

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.model.version import Source
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.expected import column_types
-from headgate.parse.spark.plan import Plan
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.state.expected_schema import column_types
 
 
 def with_types(

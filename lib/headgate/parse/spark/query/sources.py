@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from headgate.model.version import Source
-from headgate.parse.spark.anchors import Anchor, Shape
-from headgate.parse.spark.checkpoint import LoggedSource
-from headgate.parse.spark.resolve import top_down
-from headgate.parse.spark.secrets import mask, mask_text
-from headgate.parse.spark.session import SourceFacts, kafka_topics
-from headgate.parse.spark.streaming import folder, is_settled
+from headgate.parse.spark.checkpoint.checkpoint import LoggedSource
+from headgate.parse.spark.operators.canonical import Anchor, Shape
+from headgate.parse.spark.operators.resolve_columns import top_down
+from headgate.parse.spark.operators.streaming import folder, is_settled
+from headgate.parse.spark.session.capture_json import SourceFacts, kafka_topics
+from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")
 _HIDDEN = (

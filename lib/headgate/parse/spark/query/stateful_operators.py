@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore
-from headgate.parse.spark.checkpoint import LoggedOperator
-from headgate.parse.spark.expected import Stores
-from headgate.parse.spark.stateful import kind_of
+from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
+from headgate.parse.spark.state.expected_schema import Stores
+from headgate.parse.spark.state.operators import kind_of
 
 ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 

@@ -10,10 +10,10 @@ from typing import Any
 from headgate.model.sinks import sink_format
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Function, Sink, Source, StatefulOperator, StateStore
-from headgate.parse.spark.anchors import SINK, Anchor, Inlet, Shape, node_id
-from headgate.parse.spark.inlet_nodes import inlet_nodes
-from headgate.parse.spark.operator_nodes import operator_node, said
-from headgate.parse.spark.stateful import JOIN_STORES
+from headgate.parse.spark.operators.canonical import SINK, Anchor, Inlet, Shape, node_id
+from headgate.parse.spark.query.inlet_nodes import inlet_nodes
+from headgate.parse.spark.query.operator_nodes import operator_node, said
+from headgate.parse.spark.state.operators import JOIN_STORES
 
 
 @dataclass(slots=True)

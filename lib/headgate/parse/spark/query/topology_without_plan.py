@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import OperatorKind, Sink, Source, StatefulOperator
-from headgate.parse.spark.anchors import SINK, node_id
-from headgate.parse.spark.topology import numbered, sink_node, source_node, store_nodes
+from headgate.parse.spark.operators.canonical import SINK, node_id
+from headgate.parse.spark.query.topology import numbered, sink_node, source_node, store_nodes
 
 WARNING = (
     "no plan is among the evidence: transforms, keys and repartitions are not known;"

@@ -16,33 +16,33 @@ from headgate.model.version import (
     StatefulOperator,
     Version,
 )
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.checkpoint import Checkpoint
-from headgate.parse.spark.expected import (
+from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
+from headgate.parse.spark.checkpoint.edited_files import missing_state, progress_faults, sink_fault
+from headgate.parse.spark.checkpoint.spark_metadata import SinkLog, unlike_checkpoint
+from headgate.parse.spark.explain.printed_plan import Plan
+from headgate.parse.spark.explain.query_identity import checkpoint_of
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.operators.plan_forms import shapes
+from headgate.parse.spark.operators.user_functions import user_functions
+from headgate.parse.spark.operators.without_gc import uncollected
+from headgate.parse.spark.query.merge_forms import Merged, merge
+from headgate.parse.spark.query.newest_offsets import is_later, progress_of
+from headgate.parse.spark.query.output_columns import Output, sink_output
+from headgate.parse.spark.query.parsed_columns import parsed_columns
+from headgate.parse.spark.query.source_types import with_types
+from headgate.parse.spark.query.sources import join_sources
+from headgate.parse.spark.query.stateful_operators import encoded, join_state
+from headgate.parse.spark.query.topology import Known, draw
+from headgate.parse.spark.query.topology_without_plan import Sketch, sketch
+from headgate.parse.spark.session.capture_json import Report, Session
+from headgate.parse.spark.state.expected_schema import (
     expected_arguments,
     expected_state,
     renumbered,
     with_arguments,
 )
-from headgate.parse.spark.faults import missing_state, progress_faults, sink_fault
-from headgate.parse.spark.forms import shapes
-from headgate.parse.spark.identity import checkpoint_of
-from headgate.parse.spark.merge import Merged, merge
-from headgate.parse.spark.newest import is_later, progress_of
-from headgate.parse.spark.output import Output, sink_output
-from headgate.parse.spark.parsed import parsed_columns
-from headgate.parse.spark.plan import Plan
-from headgate.parse.spark.secrets import mask, mask_text
-from headgate.parse.spark.session import Report, Session
-from headgate.parse.spark.sink_log import SinkLog, unlike_checkpoint
-from headgate.parse.spark.sketch import Sketch, sketch
-from headgate.parse.spark.source_types import with_types
-from headgate.parse.spark.sources import join_sources
-from headgate.parse.spark.state import encoded, join_state
-from headgate.parse.spark.stateful import stateful_operators, watermarks
-from headgate.parse.spark.topology import Known, draw
-from headgate.parse.spark.uncollected import uncollected
-from headgate.parse.spark.user_functions import user_functions
+from headgate.parse.spark.state.operators import stateful_operators, watermarks
+from headgate.text.secrets import mask, mask_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

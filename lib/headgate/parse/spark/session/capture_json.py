@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Function
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.captured_state import captured_operators
-from headgate.parse.spark.checkpoint import LoggedOperator
-from headgate.parse.spark.expected_json import items, mapping
-from headgate.parse.spark.offset_value import offset_value
-from headgate.parse.spark.secrets import mask, mask_json, mask_options
+from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
+from headgate.parse.spark.session.captured_state import captured_operators
+from headgate.parse.spark.session.expected_json import items, mapping
+from headgate.parse.spark.session.json_values import offset_value
+from headgate.text.json_text import read_json
+from headgate.text.secrets import mask, mask_json, mask_options
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
 _FILES = re.compile(r"FileStreamSource\[(?P<path>.*)\]$")

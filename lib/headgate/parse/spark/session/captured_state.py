@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import StateStore
-from headgate.parse.spark.checkpoint import LoggedOperator
+from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
 
 
 def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:

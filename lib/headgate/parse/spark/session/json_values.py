@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.parse.json_text import read_json
-from headgate.parse.spark.secrets import mask_json, mask_text
+from headgate.text.json_text import read_json
+from headgate.text.secrets import mask_json, mask_text
 
 
 def offset_value(found: Any) -> Any:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
-from headgate.parse.spark.expected_json import items, mapping
-from headgate.parse.spark.offset_value import offset_value
-from headgate.parse.spark.secrets import mask, mask_options
-from headgate.parse.spark.session import is_progress, reported_source
+from headgate.parse.spark.session.capture_json import is_progress, reported_source
+from headgate.parse.spark.session.expected_json import items, mapping
+from headgate.parse.spark.session.json_values import offset_value
+from headgate.text.secrets import mask, mask_options
 
 _UNCOUNTED = -1
 

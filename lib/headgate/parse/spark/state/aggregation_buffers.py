@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headgate.model.schema import Field
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.typed_terms import Attributes, typed
+from headgate.model.state_schema import Field
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.expression.types import Attributes, typed
 
 _MODE = re.compile(r"^(?:partial|merge|finalmerge)_")
 _INTEGRAL = frozenset(("byte", "short", "integer", "long"))

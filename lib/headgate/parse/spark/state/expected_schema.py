@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from headgate.model.schema import Schema
+from headgate.model.state_schema import Schema
 from headgate.model.version import StatefulOperator
-from headgate.parse.spark.anchors import Shape
-from headgate.parse.spark.known_leaves import leaf_types, same_session
-from headgate.parse.spark.plan import Plan, TypedColumn
-from headgate.parse.spark.planned_state import planned_arguments, planned_state
+from headgate.parse.spark.explain.printed_plan import Plan, TypedColumn
+from headgate.parse.spark.operators.canonical import Shape
+from headgate.parse.spark.state.known_leaves import leaf_types, same_session
+from headgate.parse.spark.state.planned_schema import planned_arguments, planned_state
 
 T = TypeVar("T")
 _BEST = ("formatted", "physical")

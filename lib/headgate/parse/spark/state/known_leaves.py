@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.parse.spark.plan import TypedColumn
-from headgate.parse.spark.relation import Query, Relation
-from headgate.parse.spark.type_names import from_sql
+from headgate.parse.spark.explain.printed_plan import TypedColumn
+from headgate.parse.spark.expression.type_names import from_sql
+from headgate.parse.spark.operators.relation import Query, Relation
 
 # KafkaRecordToRowConverter, RateStreamProvider: every column is nullable.
 _FIXED: Mapping[str, Mapping[str, str]] = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.model.operators import OPERATOR_KINDS
+from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore, Watermark, Window
-from headgate.parse.spark.anchors import Anchor, Shape
-from headgate.parse.spark.facts import Facts, attribute_ids
-from headgate.parse.spark.plan import PHYSICAL
-from headgate.parse.spark.relation import STATEFUL, Relation, StateInfo
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.words import whole
+from headgate.parse.spark.explain.arguments import whole
+from headgate.parse.spark.explain.printed_plan import PHYSICAL
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.operators.canonical import Anchor, Shape
+from headgate.parse.spark.operators.facts import Facts, attribute_ids
+from headgate.parse.spark.operators.relation import STATEFUL, Relation, StateInfo
 
 _BY_KIND: dict[OperatorKind, str] = {
     kind: name

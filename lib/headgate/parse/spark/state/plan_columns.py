@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.facts import conjuncts
-from headgate.parse.spark.plan import Plan, PlanNode, TypedColumn
-from headgate.parse.spark.relation import column
-from headgate.parse.spark.term import Term
-from headgate.parse.spark.typed_terms import UNKNOWN, any_null, typed
-from headgate.parse.spark.words import first_bracket, listed, split
+from headgate.parse.spark.explain.arguments import first_bracket, listed, split
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, TypedColumn
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.term import Term
+from headgate.parse.spark.expression.types import UNKNOWN, any_null, typed
+from headgate.parse.spark.operators.facts import conjuncts
+from headgate.parse.spark.operators.relation import column
 
 _LONG = re.compile(r"#\d+L(?:-T\d+ms)?$")
 _NOT_NULL = re.compile(

@@ -12,14 +12,14 @@ import re
 from functools import partial
 from typing import Any
 
-from headgate.model.schema import Field, Schema
-from headgate.parse.spark.expression import parse
-from headgate.parse.spark.plan import Plan, PlanNode
-from headgate.parse.spark.plan_columns import Columns, Flowing, Types, flow, lookup
-from headgate.parse.spark.planned_buffers import argument_types, buffer_fields
-from headgate.parse.spark.relation import column
-from headgate.parse.spark.typed_terms import WINDOW, sql_type, typed
-from headgate.parse.spark.words import listed, split
+from headgate.model.state_schema import Field, Schema
+from headgate.parse.spark.explain.arguments import listed, split
+from headgate.parse.spark.explain.printed_plan import Plan, PlanNode
+from headgate.parse.spark.expression.parse import parse
+from headgate.parse.spark.expression.types import WINDOW, sql_type, typed
+from headgate.parse.spark.operators.relation import column
+from headgate.parse.spark.state.aggregation_buffers import argument_types, buffer_fields
+from headgate.parse.spark.state.plan_columns import Columns, Flowing, Types, flow, lookup
 
 _OPERATOR = re.compile(r"opId = (\d{1,9})")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")

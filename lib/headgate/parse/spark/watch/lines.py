@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.parse.spark.watch_mark import SCHEMA, is_watch
+from headgate.parse.spark.watch.mark import SCHEMA, is_watch
 
 _LONGEST_LINE = 64 << 20
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from headgate.parse.spark.event_log import MOST_REPORTS, EventLog
-from headgate.parse.spark.event_log_events import Reported, decode
-from headgate.parse.spark.event_log_gather import Application, Keep
-from headgate.parse.spark.event_log_runs import RunLog
-from headgate.parse.spark.secrets import mask, mask_text
-from headgate.parse.spark.watch_control import EVENT as REQUEST
-from headgate.parse.spark.watch_lines import WatchLine, decode_line
+from headgate.parse.spark.event_log.events import Reported, decode
+from headgate.parse.spark.event_log.gather import Application, Keep
+from headgate.parse.spark.event_log.read import MOST_REPORTS, EventLog
+from headgate.parse.spark.event_log.runs import RunLog
+from headgate.parse.spark.watch.lines import WatchLine, decode_line
+from headgate.parse.spark.watch.requests import EVENT as REQUEST
+from headgate.text.secrets import mask, mask_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate.parse.spark.watch_mark import SCHEMA
+from headgate.parse.spark.watch.mark import SCHEMA
 
 STOP = "stop"
 EVENT = "request"

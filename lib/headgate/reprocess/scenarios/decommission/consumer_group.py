@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import Group, GroupType
-from headgate.plan.plan import Plan
-from headgate.plan.ports.control import Status
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.step import active_reason
-from headgate.plan.steps import DeleteGroup, RecordOffsets
-from headgate.plan.words import named
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps import DeleteGroup, RecordOffsets
+from headgate.reprocess.steps.base.step import active_reason
+from headgate.text.words import named
 
 _CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)
 DELETABLE = (*_CONSUMERS, GroupType.STREAMS)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.plan.internal_topics import Claim
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.reset_streams import (
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.decommission.consumer_group import DELETABLE, group_refusals
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared.internal_topics import Claim
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     Seen,
     StreamsWish,
     clears_state,
@@ -18,19 +19,20 @@ from headgate.plan.scenarios.reset_streams import (
     look,
     park_steps,
 )
-from headgate.plan.scenarios.reset_streams_checks import refusals as reset_refusals
-from headgate.plan.scenarios.retire_group import DELETABLE, group_refusals
-from headgate.plan.step import Step
-from headgate.plan.steps import (
+from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import (
+    refusals as reset_refusals,
+)
+from headgate.reprocess.steps import (
     AwaitTransactions,
     ClearLocalState,
     DeleteGroup,
     DeleteSubjects,
     RecordOffsets,
 )
-from headgate.plan.steps.subjects import ids_of
-from headgate.plan.steps.topics import topic_shapes
-from headgate.plan.words import named
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.topics.delete_subjects import ids_of
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.text.words import named
 
 
 def build(asked: Asked) -> Plan:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from headgate.model.version import Engine
-from headgate.plan.conditions import LOCAL
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
-from headgate.plan.scenarios import retire_group, retire_spark, retire_streams
-from headgate.plan.scenarios.streams_options import CLEARED, INTERNAL_TOPICS, KEEP_INTERNAL
+from headgate.reprocess.conditions import LOCAL
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenarios.decommission import consumer_group as retire_group
+from headgate.reprocess.scenarios.decommission import kafka_streams as retire_streams
+from headgate.reprocess.scenarios.decommission import spark as retire_spark
+from headgate.reprocess.scenarios.shared.kafka_streams_options import (
+    CLEARED,
+    INTERNAL_TOPICS,
+    KEEP_INTERNAL,
+)
 
 
 def build(asked: Asked) -> Plan:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import Group
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.retire_group import DELETABLE, group_refusals, running
-from headgate.plan.step import Step
-from headgate.plan.steps import DeleteGroup, RecordOffsets, SetAside
-from headgate.plan.words import named
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.decommission.consumer_group import (
+    DELETABLE,
+    group_refusals,
+    running,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps import DeleteGroup, RecordOffsets, SetAside
+from headgate.reprocess.steps.base.step import Step
+from headgate.text.words import named
 
 
 def build(asked: Asked) -> Plan:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.reset_streams import StreamsWish, build_plan_of, look, with_targets
-from headgate.plan.scenarios.reset_streams_checks import refusals, risks
-from headgate.plan.target import Place, Target
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
+    StreamsWish,
+    build_plan_of,
+    look,
+    with_targets,
+)
+from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import refusals, risks
+from headgate.reprocess.steps.offsets.target import Place, Target
 
 
 def build(asked: Asked, target: Target) -> Plan:

@@ -8,14 +8,16 @@ from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
-from headgate.plan.moment import ago, iso, milliseconds, moment
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
-from headgate.plan.scenarios import from_point_spark, from_point_streams, streams_options
-from headgate.plan.scenarios.move_group import Wish, move_group
-from headgate.plan.steps.moves import committed
-from headgate.plan.target import Listed, Place, Silent, Target, read_rows
+from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
+from headgate.reprocess.scenarios.from_point import spark as from_point_spark
+from headgate.reprocess.scenarios.shared import kafka_streams_options as streams_options
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.offsets.target import Listed, Place, Silent, Target, read_rows
+from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
 _PLACES = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current": Place.CURRENT}

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.plan import Plan
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked, Option
-from headgate.plan.scenarios.new_output import OPTIONS as NEW_OUTPUT
-from headgate.plan.target import Place, Target
-from headgate.plan.world import World
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenario import Asked, Option
+from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
+from headgate.reprocess.steps.offsets.target import Place, Target
 
 _SPARK = frozenset({Engine.SPARK})
 
@@ -19,8 +19,12 @@ _SPARK = frozenset({Engine.SPARK})
 def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
     """Return the plan; `only` limits what moves, the rest begins where the last batch ended."""
     # Imported here: other engines' plans need of this module only what it asks.
-    from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
-    from headgate.plan.scenarios.takes import matched_takes
+    from headgate.reprocess.scenarios.shared.source_mapping import matched_takes
+    from headgate.reprocess.scenarios.shared.start_from_offsets import (
+        Wish,
+        begin_query,
+        found_query,
+    )
 
     found = found_query(asked)
     if isinstance(found, Plan):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios.move_group import Wish, move_group
-from headgate.plan.target import Place, Target
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
+from headgate.reprocess.steps.offsets.target import Place, Target
 
 
 def build(asked: Asked) -> Plan:

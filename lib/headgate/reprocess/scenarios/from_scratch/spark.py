@@ -6,17 +6,18 @@ from collections.abc import Mapping
 
 from headgate.errors import EvidenceError
 from headgate.model.cluster import Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Source, Version
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, elsewhere
-from headgate.plan.scenarios.lost_state import LostState, state_risks
-from headgate.plan.step import Step
-from headgate.plan.steps import ReplaceCheckpoint
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.words import named
+from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
+from headgate.reprocess.steps import ReplaceCheckpoint
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.words import named
 
 
 def build(asked: Asked) -> Plan:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from headgate.model.version import Engine
-from headgate.plan.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios.begin_query import Wish, begin_query, found_query
-from headgate.plan.scenarios.new_output import OPTIONS as NEW_OUTPUT
-from headgate.plan.scenarios.takes import given_takes, matched_takes
-from headgate.plan.steps import ExportState
-from headgate.plan.succession import CARRY, Take
+from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
+from headgate.reprocess.scenarios.shared.source_mapping import given_takes, matched_takes
+from headgate.reprocess.scenarios.shared.start_from_offsets import Wish, begin_query, found_query
+from headgate.reprocess.steps import ExportState
+from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take
 
 
 def build(asked: Asked) -> Plan:

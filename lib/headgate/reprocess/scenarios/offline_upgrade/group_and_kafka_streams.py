@@ -6,27 +6,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headgate.model.cluster import Group, GroupType, Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.internal_topics import Claim, Internal, Surroundings, judge
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.upgrade_spark import (
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.verdict import Verdict
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.offline_upgrade.spark import (
     compare_step,
     deploy_step,
     gate_step,
     risks_of,
     upgrade_commands,
 )
-from headgate.plan.step import Step, active_reason
-from headgate.plan.steps.moves import committed
-from headgate.plan.steps.offset_record import RecordOffsets
-from headgate.plan.steps.prove_version import ProveVersion, start_version
-from headgate.plan.steps.topic_record import RecordTopics
-from headgate.plan.steps.upgrade import KeepOffsets
-from headgate.plan.streams_topology import topology
-from headgate.plan.verdict import Verdict
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.internal_topics import Claim, Internal, Surroundings, judge
+from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
+from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.topics.record_topics import RecordTopics
+from headgate.reprocess.steps.upgrade.deploy_version import KeepOffsets
+from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, start_version
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 

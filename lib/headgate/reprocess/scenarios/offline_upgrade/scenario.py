@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from headgate.model.version import Engine
-from headgate.plan.conditions import CHECKPOINT, PASSES_LOCATION, Condition, commands
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
-from headgate.plan.scenarios import upgrade_group, upgrade_spark
-from headgate.plan.verdict import FAIL_ON, read_fail_on
+from headgate.reprocess.conditions import CHECKPOINT, PASSES_LOCATION, Condition, commands
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
+from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenarios.offline_upgrade import group_and_kafka_streams as upgrade_group
+from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark
 
 _COMMANDS = Condition(
     need="`deploy` and `withdraw` commands, which may be a manual step",

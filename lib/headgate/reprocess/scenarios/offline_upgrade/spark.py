@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from headgate.model.registry import Pipeline
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, elsewhere
-from headgate.plan.step import Step
-from headgate.plan.steps import CopyPlace, StopPipeline
-from headgate.plan.steps.compare_version import CompareVersion
-from headgate.plan.steps.prove_version import ProveVersion, start_version
-from headgate.plan.steps.upgrade import DeployVersion, GateVersion, KeepCheckpoint
-from headgate.plan.verdict import FAIL_ON, Verdict, read_fail_on
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.verdict import FAIL_ON, Verdict, read_fail_on
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps import CopyPlace, StopPipeline
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
+from headgate.reprocess.steps.upgrade.deploy_version import (
+    DeployVersion,
+    GateVersion,
+    KeepCheckpoint,
+)
+from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, start_version
 
 
 def build(asked: Asked, verdict: Verdict) -> Plan:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.plan.conditions import Condition, any_command
-from headgate.plan.plan import Plan
-from headgate.plan.ports.control import Status
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs
-from headgate.plan.scenarios import common
-from headgate.plan.step import Step
-from headgate.plan.steps.pause import ConfirmDrained, Notify, PauseProcessing, ResumeProcessing
-from headgate.plan.steps.process import StopPipeline, start_or_ask
-from headgate.plan.world import World
+from headgate.reprocess.conditions import Condition, any_command
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.pause import (
+    ConfirmDrained,
+    Notify,
+    PauseProcessing,
+    ResumeProcessing,
+)
+from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 
 
 def build(asked: Asked) -> Plan:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from headgate.model.activity import Position
 from headgate.model.cluster import Topic
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, repair_transactions
-from headgate.plan.scenarios.move_group import Wish, move_group
-from headgate.plan.steps.moves import committed
-from headgate.plan.target import Listed, Place, Target, TopicPart
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.repair import repair_transactions
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.offsets.target import Listed, Place, Target, TopicPart
 
 LAST_KNOWN = "last-known"
 """The answer to `--beyond` that takes a group to where it was seen last."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from headgate.model.cluster import Topic
 from headgate.model.transactions import Transaction
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.steps.abort import AbortTransaction
-from headgate.plan.world import World
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
 
 _SHOWN = 5
 

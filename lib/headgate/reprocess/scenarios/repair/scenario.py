@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from headgate.model.version import Engine
-from headgate.plan.conditions import LOCAL
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios import repair_group, repair_spark
+from headgate.reprocess.conditions import LOCAL
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenarios.repair import consumer_group as repair_group
+from headgate.reprocess.scenarios.repair import spark as repair_spark
 
 
 def build(asked: Asked) -> Plan:

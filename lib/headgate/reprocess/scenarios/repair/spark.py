@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from headgate.errors import EvidenceError, HeadgateError
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
-from headgate.plan.checkpoint_files import CheckpointFiles
-from headgate.plan.checkup import Checkup, check_up, known_of
-from headgate.plan.flaw import Flaw
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.step import Step
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.repair import ProveRepair, PutInPlace, RepairCopy
-from headgate.plan.world import World
+from headgate.reprocess.checkpoint.files import CheckpointFiles
+from headgate.reprocess.checkpoint.find_issues import Checkup, check_up, known_of
+from headgate.reprocess.checkpoint.issue import Flaw
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.repair import ProveRepair, PutInPlace, RepairCopy
+from headgate.reprocess.steps.process.stop_start import start_or_ask
 
 _OLD_STATE, _SCRATCH = "from-old-state", "from-scratch"
 # The kind of evidence that can't tell whether the folder `state` is lost or never was.
@@ -173,7 +173,7 @@ def _whole_batch(world: World, found: CheckpointFiles) -> int | None:
 
 def _has_steps(asked: Asked, scenario: str) -> bool:
     # Imported here: a plan is built by what imports this.
-    from headgate.plan.build import build_plan
+    from headgate.reprocess.scenarios.build import build_plan
 
     try:
         plan = build_plan(scenario, asked.pipeline.name, asked.world, version=asked.version)

@@ -19,7 +19,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from headgate.model.streams import (
+from headgate.model.kafka_streams import (
     InternalKind,
     Repartition,
     StreamsApplication,

@@ -7,23 +7,28 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.model.cluster import Partition, Topic
-from headgate.model.streams import StreamsApplication
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.move_group import preview
-from headgate.plan.scenarios.outputs import with_outputs
-from headgate.plan.scenarios.rescale_checks import Growth, refusals, risks, unknown
-from headgate.plan.scenarios.reset_streams import (
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
+from headgate.reprocess.scenarios.repartition.kafka_streams_checks import (
+    Growth,
+    refusals,
+    risks,
+    unknown,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import preview
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     Seen,
     StreamsWish,
     build_plan_of,
     look,
     with_targets,
 )
-from headgate.plan.step import Step
-from headgate.plan.steps import (
+from headgate.reprocess.scenarios.shared.output_topics import with_outputs
+from headgate.reprocess.steps import (
     AskPerson,
     ProvePartitions,
     RaisePartitions,
@@ -32,9 +37,9 @@ from headgate.plan.steps import (
     ResetOffsets,
     StartPipeline,
 )
-from headgate.plan.steps.moves import chosen
-from headgate.plan.streams_reach import own_numbers, reach
-from headgate.plan.target import Place, Target, find
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.offsets.partition_offsets import chosen
+from headgate.reprocess.steps.offsets.target import Place, Target, find
 
 _BEGINNING = Target(place=Place.BEGINNING)
 

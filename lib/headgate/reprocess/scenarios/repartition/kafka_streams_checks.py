@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from headgate.landscape.ownership import group_internals, named_by_topology
+from headgate.landscape.internal_topic_owner import group_internals, named_by_topology
 from headgate.model.cluster import Group, GroupType
-from headgate.model.streams import InternalKind, StreamsApplication
+from headgate.model.kafka_streams import InternalKind, StreamsApplication
 from headgate.model.version import Engine
-from headgate.plan.internal_topics import Claim
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, reset_streams_checks
-from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.reset_streams import Seen
-from headgate.plan.streams_reach import Reach
-from headgate.plan.words import named
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.repartition.downstream_topics import Reach
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared import kafka_streams_reset_checks as reset_streams_checks
+from headgate.reprocess.scenarios.shared.internal_topics import Claim
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import Seen
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan.conditions import LOCAL, Answered, Condition, Facts, met, missing, unknown
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios import (
-    outputs,
-    rescale_spark,
-    rescale_streams,
-    streams_options,
-)
+from headgate.reprocess.conditions import LOCAL, Answered, Condition, Facts, met, missing, unknown
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenarios.repartition import kafka_streams as rescale_streams
+from headgate.reprocess.scenarios.repartition import spark as rescale_spark
+from headgate.reprocess.scenarios.shared import kafka_streams_options as streams_options
+from headgate.reprocess.scenarios.shared import output_topics as outputs
 
 _MOST = 1_000_000
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})

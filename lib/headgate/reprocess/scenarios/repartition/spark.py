@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from headgate.model.version import OperatorKind, StatefulOperator, Version
-from headgate.plan.conditions import Answered, Condition, Facts, met, missing, unknown
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.begin_query import found_query
-from headgate.plan.steps import PlaceCheckpoint, RescaleCopy
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.state import PARTITIONS, RESCALED
-from headgate.plan.words import named
+from headgate.reprocess.conditions import Answered, Condition, Facts, met, missing, unknown
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
+from headgate.reprocess.steps import PlaceCheckpoint, RescaleCopy
+from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, RESCALED
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.words import named
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FIRST = (4, 2)

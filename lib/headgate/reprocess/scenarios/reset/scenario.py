@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.plan import streams_topology as told
-from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
-from headgate.plan.scenarios import from_point, from_point_streams
-from headgate.plan.scenarios import streams_options as ask
-from headgate.plan.scenarios.reset_streams import StreamsWish
-from headgate.plan.target import Place, Target
+from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
+from headgate.reprocess.scenarios.from_point import scenario as from_point
+from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared import kafka_streams_topology as told
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import StreamsWish
+from headgate.reprocess.steps.offsets.target import Place, Target
 
 _POINTS = (
     *("to-offset", "to-earliest", "to-latest", "to-datetime", "by-duration", "shift-by"),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.model.rewind import LoggedBatch
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenarios import common
-from headgate.plan.world import World
+from headgate.model.restore_points import LoggedBatch
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.scenarios.shared import common
 
 
 @dataclass(frozen=True, slots=True)

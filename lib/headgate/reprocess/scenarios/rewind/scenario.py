@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headgate.errors import ScenarioError
-from headgate.model.rewind import LoggedBatch, Rewind
+from headgate.model.restore_points import LoggedBatch, Rewind
 from headgate.model.version import Engine
-from headgate.plan.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
-from headgate.plan.moment import from_milliseconds, iso, milliseconds, moment
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.plan.scenarios import common, elsewhere
-from headgate.plan.scenarios.rewind_inputs import Inputs, read_inputs
-from headgate.plan.scenarios.rewind_sink import SINKS, SinkPlan, plan_sink
-from headgate.plan.step import Step
-from headgate.plan.steps import CopyPlace, CopyToBatch, PutCheckpoint, ReadPlace, ReadState
-from headgate.plan.steps.process import start_or_ask
+from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
+from headgate.reprocess.steps import CopyPlace, CopyToBatch, PutCheckpoint, ReadPlace, ReadState
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
 _WHEN = "batch"
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.model.cluster import Group, Topic
-from headgate.model.registry import Pipeline
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
-from headgate.plan.ports.control import Status
-from headgate.plan.steps import SnapshotCheckpoint, StopPipeline
-from headgate.plan.stopped import PENDING_SECONDS, STOP_SECONDS
-from headgate.plan.words import named
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
+from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
+from headgate.text.words import named
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Group, GroupType, Topic
-from headgate.model.registry import Pipeline
-from headgate.plan.one_point import cut_risks
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import RecordOffsets, ResetOffsets
-from headgate.plan.steps.moves import chosen, commits_of, shown
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.target import Found, Target, TopicPart, find
-from headgate.plan.words import named, span
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps import RecordOffsets, ResetOffsets
+from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.offsets.one_point import cut_risks
+from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
+from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, find
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.words import named, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 

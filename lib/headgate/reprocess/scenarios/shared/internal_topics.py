@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headgate.landscape.ownership import proofs
+from headgate.landscape.internal_topic_owner import proofs
 from headgate.model.cluster import Cluster, Group
-from headgate.model.registry import Pipeline, Registry
-from headgate.model.streams import internal_kind
+from headgate.model.kafka_streams import internal_kind
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Version
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate.model.version import Engine
-from headgate.plan.scenario import Kind, Option
+from headgate.reprocess.scenario import Kind, Option
 
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Group, Topic
-from headgate.model.streams import InternalKind, internal_kind
-from headgate.plan.internal_topics import Claim, Internal, Surroundings, judge
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.move_group import impact_of, preview
-from headgate.plan.step import Step
-from headgate.plan.steps import (
+from headgate.model.kafka_streams import InternalKind, internal_kind
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import impact_of, preview
+from headgate.reprocess.scenarios.shared.internal_topics import Claim, Internal, Surroundings, judge
+from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
+from headgate.reprocess.steps import (
     AwaitTransactions,
     ClearLocalState,
     DeleteTopics,
@@ -28,12 +28,12 @@ from headgate.plan.steps import (
     RemoveMembers,
     ResetOffsets,
 )
-from headgate.plan.steps.moves import chosen
-from headgate.plan.steps.parked import sizes_of
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.topics import topic_shapes
-from headgate.plan.streams_topology import Topology, topology
-from headgate.plan.target import Found, Place, Target, TopicPart, find
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.offsets.partition_offsets import chosen
+from headgate.reprocess.steps.offsets.target import Found, Place, Target, TopicPart, find
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.reprocess.steps.records.back_up_records import sizes_of
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 END = Target(place=Place.END)
 

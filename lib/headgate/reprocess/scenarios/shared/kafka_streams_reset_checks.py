@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import GroupType
-from headgate.model.near_names import near_names
-from headgate.model.streams import internal_kind
-from headgate.plan.internal_topics import Claim
-from headgate.plan.one_point import cut_risks
-from headgate.plan.plan import RESET
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.move_group import move_risks
-from headgate.plan.scenarios.reset_streams import Seen, clears_state
-from headgate.plan.step import active_reason
-from headgate.plan.steps.transactions import OPEN_SECONDS
-from headgate.plan.target import Found, Place
-from headgate.plan.words import named
+from headgate.model.kafka_streams import internal_kind
+from headgate.reprocess.plan import RESET
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import move_risks
+from headgate.reprocess.scenarios.shared.internal_topics import Claim
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import Seen, clears_state
+from headgate.reprocess.steps.base.step import active_reason
+from headgate.reprocess.steps.offsets.await_transactions import OPEN_SECONDS
+from headgate.reprocess.steps.offsets.one_point import cut_risks
+from headgate.reprocess.steps.offsets.target import Found, Place
+from headgate.text.near_names import near_names
+from headgate.text.words import named
 
 _REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.

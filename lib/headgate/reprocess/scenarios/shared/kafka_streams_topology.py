@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.errors import EvidenceError
-from headgate.landscape.ownership import group_internals, named_by_topology
+from headgate.landscape.internal_topic_owner import group_internals, named_by_topology
 from headgate.model.cluster import Group
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Version
 
 PREFIX = "topology-"

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headgate.model.open_state import OpenState, OpenStore
-from headgate.model.operators import OPERATOR_KINDS
+from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import OperatorKind, StatefulOperator, Version
-from headgate.plan.moment import from_milliseconds, iso
-from headgate.plan.position import QueryPosition
-from headgate.plan.state_loss import Holder, Loss, Mode, losses_of
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenarios.shared.state_losses import Holder, Loss, Mode, losses_of
+from headgate.text.times import from_milliseconds, iso
 
 _HOLDERS = {
     OperatorKind.SESSION_AGGREGATE: Holder.SESSIONS,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from headgate.errors import HeadgateError
 from headgate.model.sinks import BatchIds, is_one_place, is_within
 from headgate.model.version import Engine
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.scenario import Asked, Kind, Option
-from headgate.plan.steps.verify_output import VerifyOutput
-from headgate.plan.verdict import Output
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.verdict import Output
+from headgate.reprocess.scenario import Asked, Kind, Option
+from headgate.reprocess.steps.process.verify_output import VerifyOutput
 
 _SPARK = frozenset({Engine.SPARK})
 STORED = "the stored version"

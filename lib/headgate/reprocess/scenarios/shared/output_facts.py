@@ -8,11 +8,11 @@ from typing import Any
 from headgate.model.cluster import Group
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Engine
-from headgate.plan.impact import again
-from headgate.plan.output_effects import Fact
-from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.words import named
+from headgate.reprocess.impact import again
+from headgate.reprocess.output_effects import Fact
+from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.scenario import Asked
+from headgate.text.words import named
 
 # Scenarios after which a query begins with empty state.
 _EMPTY = frozenset({"from-scratch", "from-point", "carry-over"})
@@ -88,7 +88,7 @@ def _of_query(asked: Asked) -> Iterator[Fact]:
     if asked.scenario in _EMPTY and (asked.version is None or asked.version.stateful != ()):
         yield Fact.STATE_GONE
     # Imported here: only a Spark query has a sink that counts batches.
-    from headgate.plan.scenarios.rewind_sink import sink_of
+    from headgate.reprocess.scenarios.shared.sink_replay import sink_of
 
     if sink_of(asked).batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
         yield Fact.BY_BATCH
@@ -108,7 +108,7 @@ def _of_state(asked: Asked, plan: Plan, actions: set[str]) -> Iterator[Fact]:
 
 def _topology(asked: Asked) -> Any:
     # Imported here: other engines' plans don't need what reads a Kafka Streams topology.
-    from headgate.plan.streams_topology import topology
+    from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
 
     application = str(asked.pipeline.group)
     group = Group(id=application, state="dead", members=())

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from headgate.model.version import Engine
-from headgate.plan.output_effects import Declared, Fact, OutputEffects, Statement, says
-from headgate.plan.plan import RESET, Plan
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios.output_facts import facts_of, words_of
+from headgate.reprocess.output_effects import Declared, Fact, OutputEffects, Statement, says
+from headgate.reprocess.plan import RESET, Plan
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared.output_facts import facts_of, words_of
 
 _SPARK, _STREAMS, _GROUP = Engine.SPARK, Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
 

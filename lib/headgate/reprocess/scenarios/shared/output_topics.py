@@ -9,12 +9,11 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from headgate.model.cluster import Topic
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Engine
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import Asked, Kind, Option
-from headgate.plan.step import Step
-from headgate.plan.steps import (
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Asked, Kind, Option
+from headgate.reprocess.steps import (
     AskPerson,
     EmptyTopics,
     MakeTopics,
@@ -24,9 +23,10 @@ from headgate.plan.steps import (
     StopPipeline,
     VerifyOutput,
 )
-from headgate.plan.steps.parked import sizes_of
-from headgate.plan.steps.topics import topic_shapes
-from headgate.plan.words import named
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.records.back_up_records import sizes_of
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.text.words import named
 
 _ENGINES = frozenset(Engine)
 

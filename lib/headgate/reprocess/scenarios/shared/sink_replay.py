@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.model.sinks import BatchIds, SinkFormat, is_one_place, sink_format
-from headgate.plan.scenario import Asked
-from headgate.plan.step import Step
-from headgate.plan.steps import CutSinkLog, RecordOutput
-from headgate.plan.steps.output_record import spans, written_since
-from headgate.plan.words import named
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.steps import CutSinkLog, RecordOutput
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.record_output import spans, written_since
+from headgate.text.words import named
 
 NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
 # `other` is whatever writes a batch again.

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Source, Version
-from headgate.plan.position import QueryPosition, SourceKind, SourcePosition
-from headgate.plan.succession import Take
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.steps.checkpoint.source_succession import Take
 
 NEW = "new"
 _FORM = "NEW=OLD, as in 0=1, orders=0, 0=0,1 or 2=new"

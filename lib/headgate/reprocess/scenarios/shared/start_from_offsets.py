@@ -9,15 +9,15 @@ from pathlib import PurePosixPath
 from headgate.model.cluster import Topic
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
-from headgate.plan.one_point import cut_risks
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.position import QueryPosition
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common, elsewhere, new_output
-from headgate.plan.scenarios.lost_state import LostState, state_risks
-from headgate.plan.step import Step
-from headgate.plan.steps import (
+from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.source_offsets import QueryPosition
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common, new_output
+from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
+from headgate.reprocess.steps import (
     AskPerson,
     MakeCheckpoint,
     MakePlace,
@@ -25,11 +25,12 @@ from headgate.plan.steps import (
     PlaceCheckpoint,
     RehearseBeginning,
 )
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.succession import Begun, Take, begin, impact
-from headgate.plan.target import Place, Target, TopicPart
-from headgate.plan.words import named
-from headgate.plan.world import World
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
+from headgate.reprocess.steps.offsets.one_point import cut_risks
+from headgate.reprocess.steps.offsets.target import Place, Target, TopicPart
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

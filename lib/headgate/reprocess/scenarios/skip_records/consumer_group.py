@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from headgate.model.cluster import GroupType
 from headgate.model.version import Engine
-from headgate.plan.plan import Plan
-from headgate.plan.ports.parking import Span
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.skip_span import outside_log, read_span
-from headgate.plan.step import Step, active_reason
-from headgate.plan.steps import ParkRecords, RecordOffsets, StepOver
-from headgate.plan.steps.moves import commits_of
-from headgate.plan.steps.process import start_or_ask
-from headgate.plan.steps.skip import outside
-from headgate.plan.steps.topics import topic_shapes
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.record_backup import Span
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
+from headgate.reprocess.steps import ParkRecords, RecordOffsets, StepOver
+from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of
+from headgate.reprocess.steps.offsets.skip_records import outside
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 

@@ -6,7 +6,7 @@ import re
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
-from headgate.plan.ports.parking import Span
+from headgate.reprocess.ports.record_backup import Span
 
 _FORM = re.compile(r"(?P<topic>[\w.-]+):(?P<part>\d+):(?P<first>\d+)(?:-(?P<last>\d+))?", re.ASCII)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headgate.model.version import Engine
-from headgate.plan.conditions import ALL_KAFKA, BATCH_DONE, CUT_COMMANDS, LOCAL
-from headgate.plan.plan import Plan
-from headgate.plan.scenario import SUPPORTED, Asked, Option, Scenario, needs
-from headgate.plan.scenarios import from_old_state, skip_group, skip_spark
+from headgate.reprocess.conditions import ALL_KAFKA, BATCH_DONE, CUT_COMMANDS, LOCAL
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import SUPPORTED, Asked, Option, Scenario, needs
+from headgate.reprocess.scenarios.rewind import scenario as from_old_state
+from headgate.reprocess.scenarios.skip_records import consumer_group as skip_group
+from headgate.reprocess.scenarios.skip_records import spark as skip_spark
 
 _SPARK = frozenset({Engine.SPARK})
 _SINK = tuple(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.model.sinks import BatchIds
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios.rewind_sink import (
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared.sink_replay import (
     NO_FOLDER,
     contradictions,
     sink_of,

@@ -6,22 +6,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from headgate.errors import RefusedError
-from headgate.plan.checkpoint_files import CheckpointFiles
-from headgate.plan.offset_cut import end_in, readers_of, unreadable_sources, with_end
-from headgate.plan.plan import Plan
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.ports.parking import Span
-from headgate.plan.scenario import Asked
-from headgate.plan.scenarios import common
-from headgate.plan.scenarios.skip_sink import SkipSink, look_at_sink
-from headgate.plan.scenarios.skip_span import outside_log, read_span
-from headgate.plan.step import Step
-from headgate.plan.steps import CutCopy, FinishBatch, ParkRecords, PutCut
-from headgate.plan.steps.cut import entry_edit
-from headgate.plan.steps.process import StopPipeline, start_or_ask
-from headgate.plan.steps.skip import outside
-from headgate.plan.steps.topics import topic_shapes
+from headgate.reprocess.checkpoint.files import CheckpointFiles
+from headgate.reprocess.checkpoint.offset_cut import (
+    end_in,
+    readers_of,
+    unreadable_sources,
+    with_end,
+)
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.ports.record_backup import Span
+from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
+from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
+from headgate.reprocess.steps import CutCopy, FinishBatch, ParkRecords, PutCut
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
+from headgate.reprocess.steps.offsets.skip_records import outside
+from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
+from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

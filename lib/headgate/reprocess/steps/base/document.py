@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from headgate.plan.step import Step, Was
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.step import Step, Was
 
 
 class StepBase:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headgate.model.cluster import Group
-from headgate.plan.step import check_found_inactive
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.steps.base.step import check_found_inactive
 
 
 def check_gone_or_inactive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
 
 
 def ask_and_wait(effects: Effects, word: str, request: str) -> None:

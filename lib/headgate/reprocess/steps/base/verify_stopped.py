@@ -7,10 +7,10 @@ being deleted below it: what the stop step has proved may be hours old.
 from __future__ import annotations
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.step import active_reason, pending_reason
-from headgate.plan.world import World
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.step import active_reason, pending_reason
 
 # A query is quiet when no batch came over several times the longest of its usual interval and its
 # batches' durations. Below the minimum nothing is proven; beyond the maximum nobody waits.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headgate.plan.ports.control import Status
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.processes import Status
 
 
 @dataclass(slots=True, kw_only=True)

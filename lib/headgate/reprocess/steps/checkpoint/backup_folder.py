@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
 
 
 class Back(StepBase):

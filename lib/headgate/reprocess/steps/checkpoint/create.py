@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.position import Beginning, read_beginning
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_entry_point, check_topics
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
-from headgate.plan.steps.kept import beside, check_kept, swap
-from headgate.plan.succession import Take, begin, first_refusals
-from headgate.plan.target import Target
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.source_offsets import Beginning, read_beginning
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_entry_point, check_topics
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_refusals
+from headgate.reprocess.steps.offsets.target import Target
 
 DRAFT = "new"
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import StalePlanError, StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_query
-from headgate.plan.steps.new_checkpoint import MakeCheckpoint, beginnings_of
-from headgate.plan.words import size
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.create import MakeCheckpoint, beginnings_of
+from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.text.words import size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.plan.checkpoint_files import Edit
-from headgate.plan.offset_cut import end_in, with_end
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
-from headgate.plan.steps.kept import beside, check_kept, swap
-from headgate.plan.steps.repair import DropCopy
-from headgate.plan.steps.rewind import REWOUND, check_whole
-from headgate.plan.steps.sink_log import CutSinkLog
-from headgate.plan.world import Effects, World
+from headgate.reprocess.checkpoint.files import Edit
+from headgate.reprocess.checkpoint.offset_cut import end_in, with_end
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
+from headgate.reprocess.steps.checkpoint.repair import DropCopy
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
+from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

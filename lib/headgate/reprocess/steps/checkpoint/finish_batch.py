@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.ports.control import Status
-from headgate.plan.step import Step, Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_query
-from headgate.plan.steps.process import STOPPED_SECONDS, StopPipeline
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS, StopPipeline
 
 # How long the first part of a batch may take.
 FINISH_SECONDS = 1800.0

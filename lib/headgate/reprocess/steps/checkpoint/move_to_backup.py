@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.kept import Back, beside, check_kept
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import Back, beside, check_kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
 
 _SHOWN = 3
 

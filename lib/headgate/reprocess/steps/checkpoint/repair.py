@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.plan.checkpoint_files import Edit
-from headgate.plan.checkup import check_up
-from headgate.plan.flaw import Known
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_entry_point
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import put_back
-from headgate.plan.steps.kept import beside, swap
-from headgate.plan.world import Effects, World
+from headgate.reprocess.checkpoint.files import Edit
+from headgate.reprocess.checkpoint.find_issues import check_up
+from headgate.reprocess.checkpoint.issue import Known
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_entry_point
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside, swap
+from headgate.reprocess.steps.checkpoint.replace import put_back
 
 REPAIRED, BROKEN = "repaired", "broken"
 _START_ALONE = "and found no record that waits: that it starts is proven, not that it does a batch"

@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_query
-from headgate.plan.steps.kept import beside
-from headgate.plan.steps.new_checkpoint import DropDraft
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
+from headgate.reprocess.steps.checkpoint.create import DropDraft
+from headgate.reprocess.steps.checkpoint.replace import check_query
 
 RESCALED, EXPORT = "rescaled", "export"
 PARTITIONS = "spark.sql.shuffle.partitions"

@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.kept import Back, beside, check_kept
-from headgate.plan.words import size
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import Back, beside, check_kept
+from headgate.text.words import size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_movable, check_query, put_back
-from headgate.plan.steps.kept import beside, check_kept, swap
-from headgate.plan.steps.repair import DropCopy
-from headgate.plan.words import size
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
+from headgate.reprocess.steps.checkpoint.repair import DropCopy
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.text.words import size
 
 REWOUND = "rewound"
 

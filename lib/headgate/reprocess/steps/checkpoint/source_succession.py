@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.plan.position import Beginning, QueryPosition, SourceKind, SourcePosition
-from headgate.plan.target import Found, Place, Target, TopicPart, find, say_cut
-from headgate.plan.words import span
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.source_offsets import (
+    Beginning,
+    QueryPosition,
+    SourceKind,
+    SourcePosition,
+)
+from headgate.reprocess.steps.offsets.target import Found, Place, Target, TopicPart, find, say_cut
+from headgate.text.words import span
 
 CARRY = Target(place=Place.CURRENT)
 # Of many partitions only the first are named in a sentence.

@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 
 LOG = "_spark_metadata"
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_query
-from headgate.plan.steps.places import check_free
-from headgate.plan.steps.process import StartPipeline
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.create_remote import check_free
+from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.reprocess.steps.process.stop_start import StartPipeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

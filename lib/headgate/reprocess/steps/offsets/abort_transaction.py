@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.transactions import Transaction
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
 
 # The coordinator writes the end into all partitions before it says that it is done.
 END_SECONDS = 30.0

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError
 from headgate.model.transactions import Transaction, is_of_application
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
 
 # Kafka Streams' transactions time out after 10 s unless configured, and the broker looks for them
 # every 10 s.

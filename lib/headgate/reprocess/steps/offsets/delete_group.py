@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, active_reason, check_inactive
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.moves import Commit, committed
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, active_reason, check_inactive
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.offsets.partition_offsets import Commit, committed
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

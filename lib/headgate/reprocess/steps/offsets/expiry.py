@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from headgate.model.cluster import Topic
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
 
 HOURS = (1, 6, 24, 72)
 """How near an end is looked for, nearest first."""

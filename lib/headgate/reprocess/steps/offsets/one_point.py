@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headgate.plan.target import Place, Target, TopicPart
-from headgate.plan.words import named
+from headgate.reprocess.steps.offsets.target import Place, Target, TopicPart
+from headgate.text.words import named
 
 # A number of records is another time in every partition; a beginning or an end is one for all.
 _OF_EACH = frozenset({Place.OFFSET, Place.SHIFT})

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.cluster import Group, GroupOffset
-from headgate.plan.step import Was
-from headgate.plan.target import TopicPart
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.offsets.target import TopicPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.moves import committed
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

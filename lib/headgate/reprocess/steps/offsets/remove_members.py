@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
 
 # A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
 # joins again: who is not back after three of them is gone.

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
-from headgate.plan.expiry import expiry_risks
-from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import (
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
+from headgate.reprocess.steps.base.step import (
     Step,
     Was,
     check_found_inactive,
@@ -19,8 +19,9 @@ from headgate.plan.step import (
     check_inactive,
     check_topics,
 )
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.moves import (
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.offsets.expiry import expiry_risks
+from headgate.reprocess.steps.offsets.partition_offsets import (
     Commit,
     Move,
     chosen,
@@ -29,8 +30,7 @@ from headgate.plan.steps.moves import (
     moves_of,
     replace_was,
 )
-from headgate.plan.target import Target, TopicPart, find
-from headgate.plan.world import Effects, World
+from headgate.reprocess.steps.offsets.target import Target, TopicPart, find
 
 # Of many partitions only the first are named in a sentence.
 _SHOWN = 5

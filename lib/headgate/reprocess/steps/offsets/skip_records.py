@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_inactive, check_topics
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.moves import Commit, Move, committed, moves_of
-from headgate.plan.steps.offsets import RestoreOffsets
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_inactive, check_topics
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
+from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

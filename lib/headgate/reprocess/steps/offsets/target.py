@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
-from headgate.plan.moment import from_milliseconds, iso
-from headgate.plan.words import named
-from headgate.plan.world import World
+from headgate.reprocess.ports.inspector import World
+from headgate.text.times import from_milliseconds, iso
+from headgate.text.words import named
 
 TopicPart = tuple[str, int]
 

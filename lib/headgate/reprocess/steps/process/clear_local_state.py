@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.step import Step, Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.person import ask_and_wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
+from headgate.reprocess.steps.base.person import ask_and_wait
+from headgate.reprocess.steps.base.step import Step, Was, check_command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

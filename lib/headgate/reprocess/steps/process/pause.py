@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.ports.control import Status
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.wait import Wait
 
 # Kafka Streams commits every 30 s unless configured: a paused one commits once more after that.
 STILL_SECONDS, MOST_SECONDS = 65.0, 200.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headgate.model.registry import Commands
-from headgate.plan.step import Step
-from headgate.plan.steps.fence import Unfence
-from headgate.plan.steps.local_state import ClearLocalState
-from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline
+from headgate.model.registered_pipelines import Commands
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
+from headgate.reprocess.steps.process.reenable_restarts import Unfence
+from headgate.reprocess.steps.process.stop_start import AskPerson, StartPipeline, StopPipeline
 
 
 def rebind(step: Step, commands: Commands) -> Step:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.plan.step import Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was, check_command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RunCancelledError, StepError
-from headgate.plan.ports.control import Status, Told
-from headgate.plan.step import Step, Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.fence import Unfence
-from headgate.plan.steps.person import ask_and_wait
-from headgate.plan.stopped import is_running, wait_until_stopped
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.person import ask_and_wait
+from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.process.reenable_restarts import Unfence
+from headgate.reprocess.steps.process.wait_until_stopped import is_running, wait_until_stopped
 
 START_SECONDS = 180.0
 # After a crash within a start: how long to look for a sign that it runs before it is started

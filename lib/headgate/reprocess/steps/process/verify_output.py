@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from headgate.errors import HeadgateError, StepError
 from headgate.model.sinks import is_one_place
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.verdict import Output
-from headgate.plan.waiting import Wait
-from headgate.plan.words import named
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.verdict import Output
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.text.words import named
 
 # How long a first batch may take; how long one that never begins is waited for; and how long a
 # watch may take to tell of a batch that is done.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from headgate.errors import RefusedError
 from headgate.model.cluster import Group
-from headgate.plan import proof
-from headgate.plan.ports.control import Status
-from headgate.plan.step import active_reason, pending_reason
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base import verify_stopped as proof
+from headgate.reprocess.steps.base.step import active_reason, pending_reason
+from headgate.reprocess.steps.base.wait import Wait
 
 # A killed consumer stays a member until its session times out: 45 s unless configured. The watch
 # of a driver that was killed on another machine is believed for 100 s.

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.cluster import Topic
-from headgate.plan.ports.kafka import TopicShape
-from headgate.plan.ports.parking import Digest, Span
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics, known_log
-from headgate.plan.steps.base import StepBase
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.record_backup import Digest, Span
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.text.words import named
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.

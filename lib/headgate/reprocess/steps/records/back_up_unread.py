@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from headgate.plan.ports.parking import Span
-from headgate.plan.step import Step, Was, known_log
-from headgate.plan.steps.moves import committed
-from headgate.plan.steps.parked import DropParking, ParkRecords, parking_name
-from headgate.plan.steps.refill import RefillTopics
-from headgate.plan.words import named
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.record_backup import Span
+from headgate.reprocess.steps.base.step import Step, Was, known_log
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.records.back_up_records import DropParking, ParkRecords, parking_name
+from headgate.reprocess.steps.records.restore_records import RefillTopics
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

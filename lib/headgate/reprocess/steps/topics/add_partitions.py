@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Was, check_topics
-from headgate.plan.steps.base import StepBase
-from headgate.plan.waiting import Wait
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
+from headgate.reprocess.steps.base.step import Was, check_topics
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.text.words import named
 
 # How long an application may take to join its group and to make its internal topics, and for how
 # long a status of `stopped` means that it has ended.

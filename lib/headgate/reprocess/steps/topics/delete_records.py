@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import StepError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics, known_log
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.parked import filling, parking_name
-from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
-from headgate.plan.steps.topics import check_all_parked
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.records.back_up_records import filling, parking_name
+from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
+from headgate.reprocess.steps.topics.delete_topics import check_all_parked
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import StalePlanError, StepError
-from headgate.plan.ports.schemas import SubjectVersion
-from headgate.plan.step import Step, Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.schema_registry import SubjectVersion
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

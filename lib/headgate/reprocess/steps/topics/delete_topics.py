@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.gone import check_gone_or_inactive
-from headgate.plan.ports.kafka import TopicShape
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_topics
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.parked import filling, parking_name, spans_of
-from headgate.plan.steps.refill import ConfigureTopics, RefillTopics
-from headgate.plan.words import named
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
+from headgate.reprocess.steps.base.step import Step, Was, check_topics
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.records.back_up_records import filling, parking_name, spans_of
+from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
+from headgate.text.words import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

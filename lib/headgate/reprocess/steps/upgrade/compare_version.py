@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.kept import beside
-from headgate.plan.steps.upgrade import BEFORE
-from headgate.plan.verdict import Sight, Trace
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.verdict import Sight, Trace
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
+from headgate.reprocess.steps.upgrade.deploy_version import BEFORE
 
 # A watch writes a plan within seconds of a batch, Spark its event log after some more.
 TOLD_SECONDS = 20.0

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.plan.proof import prove_stopped
-from headgate.plan.step import Step, Was, check_command
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.checkpoint import check_query, put_back
-from headgate.plan.steps.kept import beside
-from headgate.plan.steps.moves import Move, committed, moves_of
-from headgate.plan.steps.offsets import RestoreOffsets
-from headgate.plan.verdict import new_codes
-from headgate.plan.world import Effects, World
+from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.verdict import new_codes
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
+from headgate.reprocess.steps.checkpoint.replace import check_query, put_back
+from headgate.reprocess.steps.offsets.partition_offsets import Move, committed, moves_of
+from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 
 BEFORE = "before"
 

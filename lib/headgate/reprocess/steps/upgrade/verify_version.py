@@ -6,16 +6,21 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.plan.ports.checkpoints import Checkpoint
-from headgate.plan.ports.control import Status
-from headgate.plan.step import Was
-from headgate.plan.steps.base import StepBase
-from headgate.plan.steps.kept import beside
-from headgate.plan.steps.moves import committed
-from headgate.plan.steps.process import AskPerson, StartPipeline, StopPipeline, start_or_ask
-from headgate.plan.steps.upgrade import BEFORE
-from headgate.plan.waiting import Wait
-from headgate.plan.world import Effects
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.process.stop_start import (
+    AskPerson,
+    StartPipeline,
+    StopPipeline,
+    start_or_ask,
+)
+from headgate.reprocess.steps.upgrade.deploy_version import BEFORE
 
 # How long the first batch of a new version may take; how long one that has no input is watched; and
 # for how long a status of `stopped` means that it has ended and is not merely on its way.

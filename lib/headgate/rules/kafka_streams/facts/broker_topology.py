@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.model.streams import StreamsApplication
+from headgate.model.kafka_streams import StreamsApplication
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from headgate.compat.streams.flow import Flow, Key
-from headgate.model.streams import InternalKind, Repartition
+from headgate.model.kafka_streams import InternalKind, Repartition
+from headgate.rules.kafka_streams.facts.flow import Flow, Key
 
 KEY_CHANGING = frozenset({"map", "flat_map", "key_select", "transform", "flat_transform"})
 """Operators after which Kafka Streams repartitions before the next join or aggregation."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from headgate.model.streams import StreamsApplication, StreamsProcessor, StreamsStore
+from headgate.model.kafka_streams import StreamsApplication, StreamsProcessor, StreamsStore
 
 Key = tuple[str, str]
 """A processor: the named topology it is of (empty: the only one), and its name."""

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from headgate.compat.renames import Renames
-from headgate.compat.report import Finding
-from headgate.compat.rule import Verdict, reason_of
-from headgate.compat.streams.flow import Flow, Numbers
-from headgate.compat.streams.pairs import StorePair, pair_stores
-from headgate.compat.streams.partitions import Counts, counts, is_explicit
 from headgate.model.cluster import Cluster, Group
-from headgate.model.streams import InternalTopic, StreamsApplication, StreamsStore
+from headgate.model.kafka_streams import InternalTopic, StreamsApplication, StreamsStore
 from headgate.model.version import Version
+from headgate.rules.core.declared_renames import Renames
+from headgate.rules.core.report import Finding
+from headgate.rules.core.rule import Verdict, reason_of
+from headgate.rules.kafka_streams.facts.expected_partitions import Counts, counts, is_explicit
+from headgate.rules.kafka_streams.facts.flow import Flow, Numbers
+from headgate.rules.kafka_streams.facts.store_pairs import StorePair, pair_stores
 
 MEASURED = "measured on Kafka Streams 4.3.1"
 STREAMS_EXCEPTION = "org.apache.kafka.streams.errors.StreamsException"

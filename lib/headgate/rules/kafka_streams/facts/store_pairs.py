@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from headgate.compat.report import Where
-from headgate.compat.streams.flow import UNREAD, Flow, Key
-from headgate.model.streams import StreamsStore
+from headgate.model.kafka_streams import StreamsStore
+from headgate.rules.core.report import Where
+from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow, Key
 
 _FAMILIES: tuple[tuple[str, frozenset[str]], ...] = (
     ("aggregate", frozenset({"aggregate", "reduce", "cogroup_aggregate"})),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from headgate.model.cluster import Cluster
-from headgate.model.streams import StreamsApplication, StreamsSource
+from headgate.model.kafka_streams import StreamsApplication, StreamsSource
 
 
 def subscribed(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from headgate.compat.report import Acceptance
+from headgate.rules.core.report import Acceptance
 
 
 class Severity(IntEnum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.compat.rule import reason_of
 from headgate.model.version import Engine
-from headgate.readiness.report import ReadinessFinding, Severity
-from headgate.readiness.subject import Subject
+from headgate.rules.core.rule import reason_of
+from headgate.rules.readiness.facts.report import ReadinessFinding, Severity
+from headgate.rules.readiness.facts.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from headgate.compat.timing import evicts_by_time, output_mode
 from headgate.model.version import OperatorKind, StatefulOperator, Version
-from headgate.readiness.words import span_ms
+from headgate.rules.readiness.facts.spans import span_ms
+from headgate.rules.spark.facts.event_time import evicts_by_time, output_mode
 
 _AGGREGATES = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 _COMPARED = re.compile(r"<=|>=|<|>|=")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate.compat.settings import effective
-from headgate.compat.world import is_its_cluster
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster, Group, Topic
+from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.progress import BatchProgress
-from headgate.model.streams import StreamsApplication
 from headgate.model.version import Source, StatefulOperator, Version
+from headgate.rules.spark.facts.cluster_offsets import is_its_cluster
+from headgate.rules.spark.facts.pinned_settings import effective
 
 _CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
 _TOLD = frozenset({"settings", "watch", "event-log", "rest"})

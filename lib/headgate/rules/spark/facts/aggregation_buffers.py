@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headgate.compat.expressions import (
+from headgate.rules.spark.facts.expressions import (
     call,
     pairwise_related,
     split_arguments,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.report import Outcome, StateEffect
-from headgate.compat.rule import Verdict
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.core.rule import Verdict
 
 
 def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> Verdict:

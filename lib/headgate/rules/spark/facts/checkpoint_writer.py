@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from headgate.compat.rule import Comparison
-from headgate.compat.spark_version import SparkVersion
 from headgate.model.spark_settings import PARTITIONS
 from headgate.model.version import Version
+from headgate.rules.core.measured_spark_versions import SparkVersion
+from headgate.rules.core.rule import Comparison
 
 _S = "spark.sql.streaming."
 # The newest setting that each version pins in the offset log, newest first.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import option
-from headgate.compat.report import StateEffect
-from headgate.compat.rule import Comparison
-from headgate.compat.subscriptions import kafka_pairs, logged_offsets, subscribes
 from headgate.model.cluster import Cluster, Partition, Topic
 from headgate.model.version import Source, Version
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.report import StateEffect
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import option
+from headgate.rules.spark.facts.kafka_subscriptions import kafka_pairs, logged_offsets, subscribes
 
 MOST = 5
 """How many topics or partitions a sentence names."""

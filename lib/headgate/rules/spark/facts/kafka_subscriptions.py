@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.compat.match import SourcePair
-from headgate.compat.naming import family
-from headgate.compat.rule import Comparison
-from headgate.compat.source_pairs import judged_pairs
 from headgate.model.version import Source
+from headgate.rules.core.match_operators import SourcePair
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import family
+from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 
 def kafka_pairs(c: Comparison) -> Iterator[SourcePair]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from headgate.model.output import Payload
-from headgate.model.schema import Field, Schema, type_text
+from headgate.model.output_columns import Payload
 from headgate.model.sinks import may_be_one_place, normal_path
+from headgate.model.state_schema import Field, Schema, type_text
 from headgate.model.version import Sink, Version
 
 _DEEPEST = 40

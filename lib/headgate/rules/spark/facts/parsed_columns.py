@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.model.output import Parsed
-from headgate.model.schema import Schema, type_text
+from headgate.model.output_columns import Parsed
+from headgate.model.state_schema import Schema, type_text
 from headgate.model.version import Version
 
 _DEEPEST = 60

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.compat.naming import EVOLUTION, OFFSET_LOG
-from headgate.compat.rule import Comparison
-from headgate.model.spark_settings import (
-    ABSENT_DEFAULTS,
-    PARTITIONS,
-    PINNED,
-    PINNED_DEFAULTS,
-)
+from headgate.model.spark_settings import ABSENT_DEFAULTS, PARTITIONS, PINNED, PINNED_DEFAULTS
 from headgate.model.version import Version
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import EVOLUTION, OFFSET_LOG
 
 _S = "spark.sql.streaming."
 PROVIDER = _S + "stateStore.providerClass"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.match import SourcePair, logged_sources
-from headgate.compat.naming import names_count, names_unclear
-from headgate.compat.rule import Comparison
 from headgate.model.version import Source, Version
+from headgate.rules.core.match_operators import SourcePair, logged_sources
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import names_count, names_unclear
 
 
 def judged_pairs(c: Comparison) -> Iterator[SourcePair]:

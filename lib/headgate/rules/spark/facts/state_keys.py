@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from enum import Enum
 
-from headgate.compat.expressions import columns, guards, recast, with_first_names, without_names
-from headgate.compat.rule import Comparison
-from headgate.compat.time_zone import without_zones, zones_differ
+from headgate.rules.core.rule import Comparison
+from headgate.rules.spark.facts.expressions import (
+    columns,
+    guards,
+    recast,
+    with_first_names,
+    without_names,
+)
+from headgate.rules.spark.facts.time_zone import without_zones, zones_differ
 
 Keys = tuple[str, ...]
 

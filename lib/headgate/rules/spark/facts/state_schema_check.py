@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 
 _WORDS = {"bigint": "long", "int": "integer", "tinyint": "byte", "smallint": "short"}
 

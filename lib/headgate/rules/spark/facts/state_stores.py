@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
-from headgate.compat.join_stores import MATCHED, in_pinned_format
-from headgate.compat.match import OperatorPair
-from headgate.compat.rule import Comparison
-from headgate.compat.schema_check import Fit, fit
-from headgate.compat.variables import is_internal
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import OperatorKind, StatefulOperator, StateStore
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.core.rule import Comparison
+from headgate.rules.spark.facts.join_stores import MATCHED, in_pinned_format
+from headgate.rules.spark.facts.state_schema_check import Fit, fit
+from headgate.rules.spark.facts.state_variables import is_internal
 
 _FORMATTED = (OperatorKind.AGGREGATE, OperatorKind.STREAM_JOIN)
 _ROWS = "keyWithIndexToValue"

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.compat.match import OperatorPair
-from headgate.compat.schema_check import same_word
-from headgate.model.schema import Field, Schema
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import StatefulOperator
+from headgate.rules.core.match_operators import OperatorPair
+from headgate.rules.spark.facts.state_schema_check import same_word
 
 _TIMERS = "$"
 

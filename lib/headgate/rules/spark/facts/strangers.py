@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.compat.naming import family, location
 from headgate.model.version import Source, Version
+from headgate.rules.core.source_names import family, location
 
 _ANOTHER = "is this the checkpoint of another pipeline?"
 

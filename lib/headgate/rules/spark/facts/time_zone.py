@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from headgate.compat.rule import Comparison
+from headgate.rules.core.rule import Comparison
 
 TIME_ZONE = "spark.sql.session.timeZone"
 _FUNCTIONS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any
 
-from headgate.compat.naming import location
-from headgate.compat.rule import Comparison
-from headgate.compat.upstream import transforms
 from headgate.model.version import Source, StatefulOperator, Version
+from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import location
+from headgate.rules.core.upstream import transforms
 
 
 def looks_equal(c: Comparison) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
-from headgate.schemas.expression_reads import usages
+from headgate.rules.topic_schemas.facts.expression_reads import usages
 
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headgate.schemas.model import Mode, RegisteredSchema, SchemaReport, TopicSchema
-from headgate.schemas.reads import FieldRead, TopicUse
+from headgate.model.topic_schema import Mode, RegisteredSchema, SchemaReport, TopicSchema
+from headgate.rules.topic_schemas.facts.field_reads import FieldRead, TopicUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.schemas.model import Direction, Effect, SchemaFinding
+from headgate.model.topic_schema import Direction, Effect, SchemaFinding
 
 AVRO_SPEC = "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution"
 CONFLUENT = "https://docs.confluent.io/platform/current/schema-registry/fundamentals/"

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from headgate.schemas.avro_schema import type_name
-from headgate.schemas.model import SchemaFormat, TopicSchema
+from headgate.model.topic_schema import SchemaFormat, TopicSchema
+from headgate.parse.topic_schemas.avro import type_name
 
 MOST_SAID = 3
 _DEEPEST = 40

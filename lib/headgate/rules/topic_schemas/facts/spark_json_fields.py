@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from headgate.model.schema import Schema, type_text
-from headgate.schemas.model import SchemaField, TopicSchema
+from headgate.model.state_schema import Schema, type_text
+from headgate.model.topic_schema import SchemaField, TopicSchema
 
 MOST_SAID = 5
 _DEEPEST = 40

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.ui.graph.payload import WORDS, payload
-from headgate.views.scene import Scene
+from headgate.ui.shared.graph.payload import WORDS, payload
+from headgate.views.scene.scene import Scene
 
 SCRIPTS = ("draw.js", "camera.js", "graph.js")
 """In this order they form one module: only the last one exports."""
@@ -124,7 +124,7 @@ def _room_key(key: str) -> str:
 @cache
 def _component() -> Any:
     here = files(__package__)
-    look = files("headgate.views.shared_look")
+    look = files("headgate.views.scene.shared_look")
     scripts = (look / "icons.js", *(here / name for name in SCRIPTS))
     return st.components.v2.component(
         "headgate_graph",

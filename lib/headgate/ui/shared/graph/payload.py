@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from headgate.views.scene import LOOK_WORDS, MARK_WORDS, STATUS_WORDS, Scene
+from headgate.views.scene.scene import LOOK_WORDS, MARK_WORDS, STATUS_WORDS, Scene
 
 WORDS: dict[str, dict[str, Any]] = {
     "looks": {str(look): word for look, word in LOOK_WORDS.items()},

@@ -1,0 +1,1 @@
+"""One file a command; `cli/main.py` finds it by its name."""

@@ -1,0 +1,1 @@
+"""What several commands use: options, plans in text, following a run."""

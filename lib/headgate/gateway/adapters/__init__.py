@@ -1,0 +1,1 @@
+"""Implements `reprocess/ports`, with the ports' names."""

@@ -1,0 +1,1 @@
+"""Kafka by librdkafka; `java_*` by Kafka's own Java client."""

@@ -1,0 +1,1 @@
+"""Brokers that Headgate starts itself."""

@@ -1,0 +1,1 @@
+"""Processes, the JVM, jars and deadlines."""

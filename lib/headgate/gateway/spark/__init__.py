@@ -1,0 +1,1 @@
+"""Spark jobs, Spark's REST interface, event logs and watches."""

@@ -1,0 +1,1 @@
+"""The processes that `headgate up` starts and ends."""

@@ -1,0 +1,1 @@
+"""headgate.toml, pipelines' commands and Kafka's client properties."""

@@ -1,0 +1,1 @@
+"""The files of a checkpoint: offset log, commit log, sources, sinks."""

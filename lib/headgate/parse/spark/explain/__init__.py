@@ -1,0 +1,1 @@
+"""Text of `explain`, in each of its forms."""

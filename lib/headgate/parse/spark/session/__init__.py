@@ -1,0 +1,1 @@
+"""What `headgate capture` reads in a session: settings and captures."""

@@ -1,0 +1,1 @@
+"""Text of Avro, JSON Schema and Protobuf to schemas."""

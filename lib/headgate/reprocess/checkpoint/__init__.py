@@ -1,0 +1,1 @@
+"""What is wrong with a checkpoint, and its files after a repair: values, no I/O."""

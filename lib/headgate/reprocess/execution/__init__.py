@@ -1,0 +1,1 @@
+"""Carry out a plan, undo it, and hold what is suspended meanwhile."""

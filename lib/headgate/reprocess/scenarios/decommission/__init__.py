@@ -1,0 +1,1 @@
+"""Retire a pipeline with all that is its own."""

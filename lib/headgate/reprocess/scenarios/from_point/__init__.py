@@ -1,0 +1,1 @@
+"""Read again from a time or from offsets."""

@@ -1,0 +1,1 @@
+"""Read everything again with an empty state."""

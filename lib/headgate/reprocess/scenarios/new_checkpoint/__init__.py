@@ -1,0 +1,1 @@
+"""Continue in a new checkpoint at the old offsets."""

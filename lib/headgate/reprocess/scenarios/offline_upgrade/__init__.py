@@ -1,0 +1,1 @@
+"""Stop, deploy a new version on the old state, and prove it."""

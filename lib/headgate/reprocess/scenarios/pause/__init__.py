@@ -1,0 +1,1 @@
+"""Pause a pipeline, and go on."""

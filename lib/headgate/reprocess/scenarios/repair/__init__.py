@@ -1,0 +1,1 @@
+"""Mend what keeps a pipeline from starting."""

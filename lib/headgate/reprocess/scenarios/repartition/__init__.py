@@ -1,0 +1,1 @@
+"""Another number of partitions, with the state."""

@@ -1,0 +1,1 @@
+"""The options of Kafka's own reset tool, as a plan."""

@@ -1,0 +1,1 @@
+"""Back to an earlier batch, with the state of that time."""

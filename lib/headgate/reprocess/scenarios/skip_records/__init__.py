@@ -1,0 +1,1 @@
+"""Leave out records that a pipeline fails at."""

@@ -1,0 +1,1 @@
+"""Steps on a group's offsets and members."""

@@ -1,0 +1,1 @@
+"""Steps on processes: stop, start, pause."""

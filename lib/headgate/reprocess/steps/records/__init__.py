@@ -1,0 +1,1 @@
+"""Steps that copy records aside and back."""

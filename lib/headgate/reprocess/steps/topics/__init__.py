@@ -1,0 +1,1 @@
+"""Steps on topics and subjects."""

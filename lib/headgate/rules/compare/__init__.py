@@ -1,0 +1,1 @@
+"""Two versions to one report, by engine."""

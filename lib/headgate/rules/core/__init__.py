@@ -1,0 +1,1 @@
+"""Rule, finding, report and acceptance, and what corresponds to what in both versions."""

@@ -1,0 +1,1 @@
+"""Rules of Kafka Streams: one aspect a file; `codes.py` lists them."""

@@ -1,0 +1,1 @@
+"""What the rules of Kafka Streams read."""

@@ -1,0 +1,1 @@
+"""Rules of Spark: one aspect a file; `codes.py` lists them."""

@@ -1,0 +1,1 @@
+"""Numbers, times, tables, JSON and secrets as text: what every layer writes."""

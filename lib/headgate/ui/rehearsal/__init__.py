@@ -1,0 +1,1 @@
+"""Rehearsals on the Compare page."""

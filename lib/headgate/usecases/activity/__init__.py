@@ -1,0 +1,1 @@
+"""Whether a pipeline runs, is paused, and how fast it is."""

@@ -1,0 +1,1 @@
+"""Evidence, Kafka and schemas to a version."""

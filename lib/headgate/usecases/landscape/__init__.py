@@ -1,0 +1,1 @@
+"""All pipelines and the topics between them."""

@@ -1,0 +1,1 @@
+"""Start a new version on a copy."""

@@ -1,0 +1,1 @@
+"""Ask for a run, decide, list."""

@@ -1,0 +1,1 @@
+"""Apply, undo, resume, cancel, list, clean, catch up."""

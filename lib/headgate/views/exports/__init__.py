@@ -1,0 +1,1 @@
+"""DOT, GraphML, Mermaid, SVG, PNG and OpenLineage."""

@@ -1,0 +1,1 @@
+"""One report a subject; `*_terminal.py` alone imports rich."""

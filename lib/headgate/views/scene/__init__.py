@@ -1,0 +1,1 @@
+"""What every graph shows: nodes, icons and colours."""

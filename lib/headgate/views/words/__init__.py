@@ -1,0 +1,1 @@
+"""Values in words, and the columns of tables."""
