@@ -31,7 +31,7 @@ from recorder.outcome import outcome, ruled  # noqa: E402
 from recorder.restart import Recording  # noqa: E402
 
 from headgate.gateway.kafka_broker.local_broker import running_broker  # noqa: E402
-from headgate.local.demo.jars import spark_jars  # noqa: E402
+from headgate.local.demo.run_query import spark_jars  # noqa: E402
 from headgate.spark_jobs.user_functions import watch_functions  # noqa: E402
 
 SCRATCH = Path(os.environ.get("RESTARTS_SCRATCH", "/tmp/headgate-restarts"))

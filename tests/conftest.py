@@ -224,7 +224,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One real Spark session for all tests: `local[2]`, Kafka's connector, two partitions."""
     from pyspark.sql import SparkSession
 
-    from headgate.local.demo.jars import spark_jars
+    from headgate.local.demo.run_query import spark_jars
 
     # Python's processes beside Spark's need what this one has.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

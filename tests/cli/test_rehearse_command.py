@@ -20,8 +20,7 @@ from headgate.model.rehearsal import (
 )
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.core.report import Report
-from headgate.views.reports.rehearsal import facts, headline
-from headgate.views.reports.rehearsal_json import rehearsal_json
+from headgate.views.reports.rehearsal import facts, headline, rehearsal_json
 
 
 @pytest.mark.parametrize(

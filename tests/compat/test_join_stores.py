@@ -2,7 +2,7 @@
 
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import StateStore
-from headgate.rules.spark.facts.join_stores import MATCHED, in_pinned_format
+from headgate.rules.spark.facts.state_stores import MATCHED, in_pinned_format
 
 K, V = Field("field0", "string", True), Field("v", "integer", True)
 INDEX, TIME = Field("index", "long", True), Field("__event_time", "long", False)

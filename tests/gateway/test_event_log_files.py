@@ -183,7 +183,7 @@ def test_a_pipe_is_read_once(tmp_path: Path):
     assert event_log(_place(pipe)) is None
     writer = threading.Thread(target=lambda: pipe.write_bytes(PLAIN.read_bytes()), daemon=True)
     writer.start()
-    from headgate.usecases.evidence.list_queries import list_queries
+    from headgate.usecases.evidence.survey_evidence import list_queries
 
     assert len(list_queries([str(pipe)])) == 3
     writer.join(10)

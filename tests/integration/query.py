@@ -4,7 +4,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from headgate.local.demo.jars import spark_jars
+from headgate.local.demo.run_query import spark_jars
 
 bootstrap, topic, checkpoint = sys.argv[1:]
 spark = (

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.spark.event_logs import is_rolling
-from headgate.usecases.evidence.list_queries import QueryRow, list_queries
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.survey_evidence import QueryRow, list_queries
 
 pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("event_log_program.py")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from headgate.spark_jobs.function_bodies import digest
+from headgate.spark_jobs.user_functions import digest
 
 BASE = '''
 import functools

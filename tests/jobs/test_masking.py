@@ -1,6 +1,6 @@
 """What of a capture's texts is masked."""
 
-from headgate.spark_jobs.masking import in_strings, secrets_in, without
+from headgate.spark_jobs.record_query import in_strings, secrets_in, without
 
 
 def test_values_of_secret_options_are_taken_out_of_every_text():

@@ -19,11 +19,11 @@ from running import environment, free_port, running
 from headgate.errors import EvidenceError, NotFoundError, UnreachableError
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import open_context
-from headgate.usecases.evidence.list_queries import list_queries
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
+from headgate.usecases.evidence.survey_evidence import list_queries
 
 pytestmark = pytest.mark.spark
 LATEST = 60.0

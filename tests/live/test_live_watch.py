@@ -15,9 +15,9 @@ from running import HERE, environment, free_port, running
 import headgate
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import open_context
-from headgate.usecases.evidence.list_queries import list_queries
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.survey_evidence import list_queries
 
 LATEST = 240.0
 

@@ -11,8 +11,8 @@ import time
 from headgate.gateway.spark import watch_folder as watch_files
 from headgate.spark_driver.bounded_queue import Bounded
 from headgate.spark_driver.destinations import PART, Telling, surplus
-from headgate.spark_driver.plan_turns import PlanTurns
 from headgate.spark_driver.records import Kind, Record, line
+from headgate.spark_driver.sender import PlanTurns
 from headgate.spark_driver.write_folder import Folder
 from headgate.spark_driver.write_object_store import Objects
 

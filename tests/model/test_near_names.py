@@ -7,7 +7,7 @@ import pytest
 
 import headgate
 from headgate.text.near_names import LONGEST, near_names
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
-from headgate.ui.rehearsal.streams_rehearsal import command
+from headgate.ui.rehearsal.panel import command
 from pages.test_compare_page import streams as streams
 from pages.test_pages import text
 

@@ -7,7 +7,7 @@ import pytest
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.reprocess.answers import read_answers
-from headgate.reprocess.arguments import as_arguments
+from headgate.reprocess.plan import as_arguments
 from headgate.reprocess.scenario import SUPPORTED, Kind, Option, Scenario
 
 SPARK, GROUP = Engine.SPARK, Engine.CONSUMER_GROUP

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headgate.model.cluster import Partition, Topic
-from headgate.reprocess.steps.offsets.expiry import expiry_risks
+from headgate.reprocess.steps.offsets.reset_offsets import expiry_risks
 
 HOUR = 3_600_000
 NOW = 1_000 * HOUR

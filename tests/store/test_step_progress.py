@@ -8,7 +8,7 @@ import pytest
 
 from headgate.errors import StoreError
 from headgate.store.step_progress import StepProgress
-from headgate.worker.progress_writer import ProgressWriter
+from headgate.worker.run_journal import ProgressWriter
 
 SEEN = StepProgress(
     run="r",

@@ -20,15 +20,13 @@ from headgate.gateway.kafka_streams.state_directory import read_state_directory
 from headgate.gateway.process.connections import strange
 from headgate.model.kafka_streams_rehearsal import StoreFate, StoreRows, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome
-from headgate.rules.compare.agreement_streams import judge_streams
-from headgate.rules.compare.engine_agreement import Agreement
+from headgate.rules.compare.engine_agreement import Agreement, judge_streams
 from headgate.rules.core.report import Report
 from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.one_version import Side, shown
 from headgate.usecases.rehearsal.properties_file import read_settings
 from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
-from headgate.views.reports.kafka_streams_rehearsal import facts, headline
-from headgate.views.reports.streams_rehearsal_json import streams_rehearsal_json
+from headgate.views.reports.kafka_streams_rehearsal import facts, headline, streams_rehearsal_json
 
 
 def changelog(offsets: list[int], end: int) -> Wanted:

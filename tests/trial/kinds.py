@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
-from headgate.local.demo.jars import spark_jars
+from headgate.local.demo.run_query import spark_jars
 from trial import reader
 from trial.load import Record
 from trial.reader import Counts

@@ -13,7 +13,7 @@ from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
 from headgate.store.tables import RUNS
 from headgate.store.worker_slots import Slot
-from headgate.text.durations import read_duration
+from headgate.text.times import read_duration
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_refusals
 from headgate.usecases.runs.clean_runs import clean_runs

@@ -22,10 +22,10 @@ from headgate.parse.spark.event_log.version import LoggedQuery, queries
 from headgate.store import open_store
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.capture_history import capture_history
-from headgate.usecases.evidence.list_queries import list_queries
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
+from headgate.usecases.evidence.survey_evidence import list_queries
 from spark_golden import ROOT as CASES
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from PIL import Image
 from console_seed import orders_v1
 from headgate.landscape.landscape import Landscape
 from headgate.views.exports.dot import dot
-from headgate.views.exports.export_graphml import graphml
+from headgate.views.exports.exports import graphml
 from headgate.views.exports.mermaid import mermaid
 from headgate.views.exports.plain_graph import ExportGraph, of_landscape, of_topology
 from headgate.views.exports.png import png

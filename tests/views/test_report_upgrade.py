@@ -7,7 +7,7 @@ from headgate.rules.core.report import Report, Upgrade, UpgradeWay
 from headgate.views.reports.comparison_json import report_json
 from headgate.views.reports.comparison_markdown import report_markdown
 from headgate.views.reports.comparison_terminal import report_text
-from headgate.views.reports.report_upgrade import HEADLINES
+from headgate.views.reports.comparison_words import HEADLINES
 from headgate.views.reports.verdict_line import verdict
 
 STEPS = ("Stop all instances.", "Start the new version.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypedDict
@@ -13,11 +13,24 @@ from typing import Any, TypedDict
 import msgspec
 
 from headgate.errors import PlanFileError
-from headgate.reprocess.arguments import as_arguments
 from headgate.reprocess.output_effects import OutputEffects, read_effects
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.base.step import Step
 from headgate.text.json_text import read_json
+
+
+def as_arguments(options: Mapping[str, Any]) -> str:
+    """Return the options as they are written on a command line, each with a space before it."""
+    return "".join(f" {part}" for part in _arguments(options))
+
+
+def _arguments(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in sorted(options.items()):
+        flag = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            # With `=` a value that begins with a dash, as of a shift, is no option.
+            yield flag if one is True else f"{flag}={shlex.quote(str(one))}"
+
 
 SCHEMA = 1
 UNDO = "undo"

@@ -6,9 +6,13 @@ import json
 from typing import Any
 
 from headgate.model.sinks import sink_format
-from headgate.spark_jobs.spark_reflection import case_kept, field, mapping
-from headgate.spark_jobs.streaming_sources import streaming_sources
-from headgate.spark_jobs.trigger import trigger_words
+from headgate.spark_jobs.spark_reflection import (
+    case_kept,
+    field,
+    mapping,
+    streaming_sources,
+    trigger_words,
+)
 
 _CUT = " more fields"
 _UNCUT = 1_000_000

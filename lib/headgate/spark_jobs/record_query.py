@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headgate.spark_jobs.block_sources import EmptyFolders
 from headgate.spark_jobs.block_start import Unstarted
-from headgate.spark_jobs.masking import in_strings, secrets_in, without
 from headgate.spark_jobs.planned_state import mode_object, planned_state
-from headgate.spark_jobs.spark_reflection import case_kept, companion, elements, field, option
-from headgate.spark_jobs.streaming_sources import streaming_sources
-from headgate.spark_jobs.trigger import trigger_words
+from headgate.spark_jobs.spark_reflection import (
+    case_kept,
+    companion,
+    elements,
+    field,
+    option,
+    streaming_sources,
+    trigger_words,
+)
 from headgate.spark_jobs.user_functions import UsedFunctions
-from headgate.text.secrets import mask
+from headgate.text.secrets import MASK, is_secret, mask, mask_text
+
+_SHORTEST = 4
+
+
+def secrets_in(options: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+    """Return the values of secret keys, longest first, too short ones left out."""
+    found = {v for o in options for k, v in o.items() if is_secret(k)}
+    return tuple(sorted((v for v in found if len(v) >= _SHORTEST), key=len, reverse=True))
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """Return text without these secrets, and without passwords in URLs."""
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return mask_text(text)
+
+
+def in_strings(data: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON data with every string value changed, keys left alone."""
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [in_strings(item, change) for item in data]
+    if isinstance(data, dict):
+        return {key: in_strings(value, change) for key, value in data.items()}
+    return data
+
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 _CHECKPOINT = "checkpointlocation"

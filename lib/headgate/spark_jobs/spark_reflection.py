@@ -45,3 +45,63 @@ def option(scala_option: Any) -> Any:
 def companion(jvm: Any, name: str) -> Any:
     """Return the instance behind a Scala `object` of that full name."""
     return getattr(getattr(jvm, f"{name}$"), "MODULE$")
+
+
+def streaming_sources(analyzed: Any) -> list[dict[str, Any]]:
+    """Return format, options, name and relation of each source, in the order of the leaves.
+
+    A stream that is used twice stands there twice, as in the offset log.
+    """
+    found = []
+    for leaf in elements(analyzed.collectLeaves()):
+        relation = str(leaf.getClass().getSimpleName())
+        if relation == "StreamingRelation":
+            source = leaf.dataSource()
+            about = {"format": str(source.className()), "options": mapping(source.options())}
+        elif relation == "StreamingRelationV2":
+            options = dict(leaf.extraOptions().items())
+            about = {"format": str(leaf.sourceName()), "options": options}
+        else:
+            continue
+        found.append({"relation": relation, **about, "name": _name(leaf)})
+    return found
+
+
+def _name(leaf: Any) -> str | None:
+    """Return what `DataStreamReader.name` gave; Spark before 4.2 names no sources."""
+    try:
+        name = leaf.sourceIdentifyingName()
+        is_given = str(name.getClass().getSimpleName()) == "UserProvided"
+        return str(name.name()) if is_given else None
+    except Exception:
+        return None
+
+
+_UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
+
+
+def trigger_words(trigger: Any) -> dict[str, Any] | None:
+    """Return a Java `Trigger` as `{"processingTime": "5 seconds"}`; None for the default one."""
+    kind = str(trigger.getClass().getSimpleName()).rstrip("$")
+    match kind:
+        case "AvailableNowTrigger":
+            return {"availableNow": True}
+        case "OneTimeTrigger":
+            return {"once": True}
+        case "ContinuousTrigger":
+            return {"continuous": _duration(int(trigger.intervalMs()))}
+        case "RealTimeTrigger":
+            return {"realTime": _duration(int(trigger.batchDurationMs()))}
+        case "ProcessingTimeTrigger":
+            interval = int(trigger.intervalMs())
+            return {"processingTime": _duration(interval)} if interval else None
+    return {kind: True}
+
+
+def _duration(milliseconds: int) -> str:
+    """Return milliseconds in the largest unit that holds them exactly, `90 second`s as seconds."""
+    for size, unit in _UNITS:
+        if milliseconds and milliseconds % size == 0:
+            count = milliseconds // size
+            return f"{count} {unit}{'s' if count != 1 else ''}"
+    return f"{milliseconds} milliseconds"

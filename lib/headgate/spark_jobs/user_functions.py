@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import dis
+import functools
+import hashlib
+import inspect
+import sys
+import sysconfig
+import textwrap
+import types
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +20,125 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.udf import UserDefinedFunction
 from pyspark.sql.udtf import UserDefinedTableFunction
 
-from headgate.spark_jobs.function_bodies import digest
+_LIBRARIES = tuple({*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix})
+_GLOBAL_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+
+
+def digest(function: Any) -> str:
+    """Return SHA-256 (hex) over a function or class and all of its own code that it refers to.
+
+    Comments, layout, docstrings and libraries do not count; constants and helper functions that
+    it uses do, and so does what an object was made with. Without its source at hand the compiled
+    code counts, which differs between releases of Python.
+    """
+    return hashlib.sha256("\n".join(_told(function, set())).encode()).hexdigest()
+
+
+def _told(value: Any, seen: set[int]) -> Iterator[str]:
+    """Yield lines that are equal exactly where the code is; each function is told once."""
+    if isinstance(value, functools.partial):
+        yield from _told_all((value.func, *value.args, *value.keywords.values()), seen)
+    elif isinstance(value, (list, tuple, set, frozenset, dict)):
+        yield f"{type(value).__name__} {_members(value)}"
+    elif isinstance(value, _PLAIN):
+        yield repr(value)
+    elif id(value) in seen:
+        yield "seen before"
+    elif isinstance(value, types.MethodType):
+        yield from _told(value.__func__, seen)
+    elif isinstance(value, types.FunctionType) and _is_own(value.__code__.co_filename):
+        seen.add(id(value))
+        yield _source(value)
+        yield from _told_references(value, seen)
+    elif isinstance(value, type) and _is_own(_file_of(value)):
+        seen.add(id(value))
+        yield value.__qualname__
+        for name, member in sorted(vars(value).items()):
+            # What Python itself notes of a class (`__firstlineno__`) are dunder names too.
+            plain = isinstance(member, _PLAIN) and not name.startswith("__")
+            if plain or isinstance(member, types.FunctionType):
+                yield name
+                yield from _told(member, seen)
+    elif type(value).__module__ != "builtins" and _is_own(_file_of(type(value))):
+        seen.add(id(value))
+        yield from _told(type(value), seen)
+        for name, member in sorted(getattr(value, "__dict__", {}).items()):
+            yield name
+            yield from _told(member, seen)
+    else:
+        yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}"
+
+
+def _told_all(values: tuple[Any, ...], seen: set[int]) -> Iterator[str]:
+    for value in values:
+        yield from _told(value, seen)
+
+
+def _members(value: Any) -> str:
+    """Write a collection of plain values; of others only their number counts."""
+    items = list(value.items()) if isinstance(value, dict) else list(value)
+    if isinstance(value, (set, frozenset)):
+        items = sorted(items, key=repr)
+    flat = [part for item in items for part in (item if isinstance(item, tuple) else (item,))]
+    return repr(items) if all(isinstance(part, _PLAIN) for part in flat) else str(len(items))
+
+
+def _told_references(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        try:
+            yield name
+            yield from _told(cell.cell_contents, seen)
+        except ValueError:  # not filled yet
+            continue
+    for name in sorted(_names(function.__code__)):
+        if name in function.__globals__ and not isinstance(
+            function.__globals__[name], types.ModuleType
+        ):
+            yield name
+            yield from _told(function.__globals__[name], seen)
+    yield from _told_all((function.__defaults__, function.__kwdefaults__), seen)
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Return the global names that code reads; `co_names` would hold attributes too."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL_READS}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _names(constant)
+    return found
+
+
+def _source(function: types.FunctionType) -> str:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return _compiled(function.__code__)
+    if isinstance(tree.body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return ast.unparse(_without_docstring(tree.body[0]))
+    # A lambda's source is its whole statement, which may hold others.
+    return _compiled(function.__code__)
+
+
+def _without_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+    if ast.get_docstring(node) is not None:
+        node.body = node.body[1:] or [ast.Pass()]
+    return node
+
+
+def _compiled(code: types.CodeType) -> str:
+    constants = [_compiled(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
+
+
+def _file_of(kind: type) -> str:
+    module = sys.modules.get(kind.__module__)
+    return getattr(module, "__file__", None) or ""
+
+
+def _is_own(file: str) -> bool:
+    return bool(file) and not file.startswith("<frozen") and not file.startswith(_LIBRARIES)
 
 
 @dataclass

@@ -7,6 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.errors import ScenarioError
 
+_DURATION = re.compile(r"(?P<count>\d{1,5})\s*(?P<unit>hours?|days?|weeks?|[hdw])")
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def read_duration(text: str) -> timedelta:
+    """Return the duration; ValueError where it is none of these forms."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    if found is None:
+        raise ValueError(f"expected a duration such as `14 days`, found {text!r}")
+    return int(found["count"]) * _UNITS[found["unit"][0]]
+
+
 _ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)S)?)?", re.I)
 _SHORT = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?", re.I)
 _TIME_OF_DAY = re.compile(r"\d[T ]\d", re.I)

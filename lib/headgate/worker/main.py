@@ -17,7 +17,7 @@ from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.store import Store, open_store
 from headgate.store.rows import RunFilter, RunState
 from headgate.store.worker_slots import Slot
-from headgate.text.words import size
+from headgate.text.numbers import size
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.refresh_versions import refresh_versions

@@ -28,8 +28,7 @@ from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of
-from headgate.worker.progress_writer import ProgressWriter
-from headgate.worker.run_journal import RunJournal
+from headgate.worker.run_journal import ProgressWriter, RunJournal
 
 _LOOK_SECONDS = 0.2
 _ASK_SECONDS = 1.0

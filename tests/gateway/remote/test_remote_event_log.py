@@ -8,8 +8,8 @@ from event_logs import FINISHED, PLAIN
 from headgate.errors import UnreachableError
 from headgate.model.registered_pipelines import Registry
 from headgate.usecases.context import Context
-from headgate.usecases.evidence.list_queries import list_queries
 from headgate.usecases.evidence.read_history import read_history
+from headgate.usecases.evidence.survey_evidence import list_queries
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 """Which schema files of a transformWithState count, as Spark 4.2.0 lists them."""
 
 from headgate.model.state_schema import Field, Schema
-from headgate.parse.spark.checkpoint.schema_history import history, listed_files
-from headgate.parse.spark.checkpoint.state_schema import Family
+from headgate.parse.spark.checkpoint.state_schema import Family, history, listed_files
 
 FIRST, SECOND = "_stateSchema/default/0_a", "_stateSchema/default/1_b"
 KEY = Schema((Field("k", "string", True),))

@@ -69,19 +69,19 @@ def _show(report: ReadinessReport, output: str, fail_on: frozenset[str]) -> None
     """Write the report to stdout in the format that was asked for."""
     match output:
         case "json":
-            from headgate.views.reports.readiness_json import readiness_json
+            from headgate.views.reports.readiness import readiness_json
 
             emit_json(readiness_json(report))
         case "sarif":
-            from headgate.views.reports.readiness_sarif import readiness_sarif
+            from headgate.views.reports.readiness import readiness_sarif
 
             emit_json_as_is(readiness_sarif(report))
         case "junit":
-            from headgate.views.reports.readiness_junit import readiness_junit
+            from headgate.views.reports.readiness import readiness_junit
 
             click.echo(readiness_junit(report, fail_on), nl=False)
         case "markdown":
-            from headgate.views.reports.readiness_markdown import readiness_markdown
+            from headgate.views.reports.readiness import readiness_markdown
 
             click.echo(readiness_markdown(report), nl=False)
         case _:

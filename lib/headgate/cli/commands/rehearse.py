@@ -109,7 +109,7 @@ def command(
         say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
     )
     if output == "json":
-        from headgate.views.reports.rehearsal_json import rehearsal_json
+        from headgate.views.reports.rehearsal import rehearsal_json
 
         emit_json(rehearsal_json(found.report, found.engine, found.judged))
         return

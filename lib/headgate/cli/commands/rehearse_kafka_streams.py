@@ -141,7 +141,7 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
     )
     if given["output"] == "json":
-        from headgate.views.reports.streams_rehearsal_json import streams_rehearsal_json
+        from headgate.views.reports.kafka_streams_rehearsal import streams_rehearsal_json
 
         emit_json(streams_rehearsal_json(found.report, found.engine, found.judged))
         return

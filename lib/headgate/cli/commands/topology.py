@@ -34,7 +34,7 @@ def _show(
     """Write the topology to stdout; warnings go to stderr, in JSON they are part of it."""
     match output:
         case "json":
-            from headgate.views.reports.topology_json import topology_json
+            from headgate.views.reports.topology import topology_json
 
             write_out(json_text(topology_json(version)) + "\n", file)
         case "text":

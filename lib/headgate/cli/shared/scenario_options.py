@@ -11,7 +11,7 @@ from headgate.cli.shared.group import config_option
 from headgate.errors import ScenarioError
 from headgate.reprocess.scenario import Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 
 Run = Callable[..., int]
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from headgate.errors import StepError
+from headgate.errors import HeadgateError, StepError
+from headgate.gateway.checkpoint import create as new_checkpoint
 from headgate.gateway.checkpoint import folders as checkpoints
+from headgate.gateway.checkpoint.folders import remove_tree
 from headgate.gateway.checkpoint.remote_copy import listing_hash
-from headgate.gateway.checkpoint.remote_view import logs_seen
+from headgate.gateway.checkpoint.remote_view import brought, logs_seen, seen
 from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.spark.kept_open_state import keep, kept
+from headgate.model.open_state import OpenState
 from headgate.model.registered_pipelines import Registry
+from headgate.model.restore_points import StoreRows
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 _REMOTE = "it is on a remote file system, where nothing is moved aside in one step"
 
@@ -80,3 +90,116 @@ class FolderEffects(FolderWorld):
         """Copies and removals stay below the folder of the runs, whatever a plan says."""
         if not Path(path).resolve().is_relative_to((self.home / "runs").resolve()):
             raise StepError(f"{path} is not below {self.home / 'runs'}: not touched")
+
+
+_DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
+
+
+class CarryWorld:
+    """Where the sources of a query are."""
+
+    registry: Registry
+
+    def query_position(self, location: str) -> QueryPosition | None:
+        """Return where the sources are after the newest committed batch; None: no checkpoint."""
+        with seen(location, self.registry.file_systems) as folder:
+            return new_checkpoint.read_position(folder)
+
+
+class CarryEffects(CarryWorld):
+    """Drafts of new checkpoints, beside the place that they are for."""
+
+    def make_checkpoint(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> None:
+        """Write a checkpoint that begins there; see `plan.world.Effects`."""
+        new_checkpoint.make_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
+
+    def made_otherwise(
+        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
+    ) -> str | None:
+        """Return what of the draft, read back from disk, is not as it was to be written."""
+        return new_checkpoint.differs(Path(draft), Path(like), query_id, beginnings)
+
+    def drop_draft(self, draft: str) -> None:
+        """Remove a draft; fine if it is gone."""
+        remove_tree(draft_path(draft))
+
+
+def draft_path(path: str) -> Path:
+    """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
+    if not _DRAFT.fullmatch(Path(path).name):
+        raise StepError(f"{path} is no draft of a checkpoint: not touched")
+    return Path(path)
+
+
+_READ_SECONDS = 120.0
+
+
+class StateWorld:
+    """What the state of a checkpoint holds, by Spark's own reader."""
+
+    home: Path
+    registry: Registry
+
+    def open_state(self, location: str, batch: int) -> OpenState:
+        """Return what the stores hold at the end of `batch`, or why that can't be read.
+
+        It takes a JVM and some seconds; what was read is kept until the next commit.
+        """
+        if is_remote(location):
+            why = "it is on a remote file system, which a plan doesn't copy from"
+            return OpenState(batch=batch, unknown=why)
+        checkpoint = Path(location)
+        if not any((checkpoint / "state").glob("[0-9]*/[0-9]*/*")):
+            return OpenState(batch=batch, unknown=f"{location}/state has no files of a store")
+        if (known := kept(self.home, checkpoint, batch)) is not None:
+            return OpenState(batch=batch, stores=known)
+        # What starts processes is imported only where one is started.
+        from headgate.gateway.spark import change_state as state_programs
+
+        try:
+            with scratch_folder("headgate-open-state-") as scratch:
+                found = state_programs.open_stores(
+                    checkpoint, batch, scratch / "work", _READ_SECONDS
+                )
+        except HeadgateError as error:
+            return OpenState(batch=batch, unknown=str(error))
+        keep(self.home, checkpoint, batch, found)
+        return OpenState(batch=batch, stores=found)
+
+
+class StateEffects(StateWorld):
+    """Work of Spark's on copies, in a process beside us."""
+
+    pause: Callable[[float], None]
+    _run: str
+
+    def repartition_state(
+        self, checkpoint: str, draft: str, partitions: int
+    ) -> tuple[StoreRows, ...]:
+        """Make a copy whose state lies in so many partitions; see `plan.world.Effects`."""
+        # What starts processes is imported only where one is started.
+        from headgate.gateway.spark import change_state as state_programs
+
+        return state_programs.repartition(
+            Path(checkpoint), draft_path(draft), partitions, self._work_folder(), self._cancelled
+        )
+
+    def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
+        """Write the state to a folder as Parquet; see `plan.world.Effects`."""
+        from headgate.gateway.spark import change_state as state_programs
+
+        work = self._work_folder()
+        if not is_remote(checkpoint):
+            return state_programs.export(Path(checkpoint), draft_path(draft), work, self._cancelled)
+        with brought(checkpoint, work.parent, self.registry.file_systems) as copy:
+            return state_programs.export(copy, draft_path(draft), work, self._cancelled)
+
+    def _work_folder(self) -> Path:
+        return self.home / "runs" / self._run / "state"
+
+    def _cancelled(self) -> bool:
+        """A cancelled run stops here by an exception of its own."""
+        self.pause(0)
+        return False

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from headgate.gateway.adapters.checkpoint_history import RewindEffects, RewindWorld
+from headgate.gateway.adapters.checkpoint_history import (
+    RepairEffects,
+    RepairWorld,
+    RewindEffects,
+    RewindWorld,
+)
 from headgate.gateway.adapters.checkpoint_location import PlaceEffects, PlaceWorld
-from headgate.gateway.adapters.checkpoints import FolderEffects, FolderWorld
+from headgate.gateway.adapters.checkpoints import (
+    CarryEffects,
+    CarryWorld,
+    FolderEffects,
+    FolderWorld,
+    StateEffects,
+    StateWorld,
+)
 from headgate.gateway.adapters.commands import CommandEffects, CommandWorld
 from headgate.gateway.adapters.driver_requests import ControlEffects
 from headgate.gateway.adapters.driver_status import ToldWorld
-from headgate.gateway.adapters.kafka import KafkaEffects, KafkaWorld
+from headgate.gateway.adapters.kafka import GroupEffects, GroupWorld, KafkaEffects, KafkaWorld
 from headgate.gateway.adapters.record_backup_and_topics import TopicEffects, TopicWorld
 from headgate.gateway.adapters.schema_registry import SchemaEffects, SchemaWorld
 from headgate.gateway.adapters.verdicts import VerdictWorld
-from headgate.gateway.adapters.world_carry import CarryEffects, CarryWorld
-from headgate.gateway.adapters.world_groups import GroupEffects, GroupWorld
-from headgate.gateway.adapters.world_repair import RepairEffects, RepairWorld
-from headgate.gateway.adapters.world_state import StateEffects, StateWorld
 from headgate.model.registered_pipelines import Registry
 from headgate.text.private_files import private_folder
 

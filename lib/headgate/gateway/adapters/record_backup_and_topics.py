@@ -8,8 +8,8 @@ from headgate.errors import HeadgateError
 from headgate.gateway.adapters.kafka import KafkaWorld
 from headgate.gateway.kafka import committed_offsets as kafka_offsets
 from headgate.gateway.kafka import copy_records as record_copy
-from headgate.gateway.kafka import kafka_partitions
 from headgate.gateway.kafka import topic_changes as changes
+from headgate.gateway.kafka import topic_changes as kafka_partitions
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.record_backup import Digest, Span
 

@@ -22,8 +22,16 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate
+from headgate.gateway.process.jars import (
+    broker_class_path,
+    jars_folder,
+    spark_jars,
+    streams_class_path,
+)
 from headgate.local.demo.evidence import EvidenceFolder
-from headgate.local.demo.jars import spark_jars
+
+__all__ = ["broker_class_path", "jars_folder", "spark_jars", "streams_class_path"]
+
 
 EVIDENCE, READY, WATCH = "evidence", "ready", "watch"
 _MOST_WATCH = 64 << 20

@@ -22,7 +22,7 @@ from headgate.model.version import Engine
 from headgate.parse.config.pipeline_commands import read_commands
 from headgate.parse.config.toml_lines import TomlLines
 from headgate.parse.config.toml_table import Table
-from headgate.text.durations import read_duration
+from headgate.text.times import read_duration
 
 _AT = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

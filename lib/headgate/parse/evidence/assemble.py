@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.model.version import Evidence, Version
-from headgate.parse.evidence.complete import completed_application
 from headgate.parse.evidence.few_warnings import few
-from headgate.parse.evidence.one_engine import check_one_engine, is_streams, is_weak
+from headgate.parse.evidence.one_engine import (
+    check_one_engine,
+    completed_application,
+    is_streams,
+    is_weak,
+)
 from headgate.parse.evidence.recognise import Piece, PieceKind
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
 from headgate.parse.spark.explain.printed_plan import Plan

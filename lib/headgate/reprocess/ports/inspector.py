@@ -7,10 +7,13 @@ from typing import Protocol
 
 from headgate.model.version import Version
 from headgate.reprocess.ports.checkpoint_location import PlaceEffects, PlaceWorld
-from headgate.reprocess.ports.checkpoints import CheckpointEffects, CheckpointWorld
-from headgate.reprocess.ports.folders import FolderEffects
-from headgate.reprocess.ports.kafka import KafkaEffects, KafkaWorld
-from headgate.reprocess.ports.partitions import PartitionEffects, PartitionWorld
+from headgate.reprocess.ports.checkpoints import CheckpointEffects, CheckpointWorld, FolderEffects
+from headgate.reprocess.ports.kafka import (
+    KafkaEffects,
+    KafkaWorld,
+    PartitionEffects,
+    PartitionWorld,
+)
 from headgate.reprocess.ports.processes import ControlEffects, ControlWorld
 from headgate.reprocess.ports.record_backup import ParkingEffects
 from headgate.reprocess.ports.schema_registry import SchemaEffects, SchemaWorld

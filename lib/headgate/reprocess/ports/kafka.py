@@ -105,3 +105,20 @@ class KafkaEffects(KafkaWorld, Protocol):
 
     def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
         """Delete the records before an offset of each partition."""
+
+
+class PartitionWorld(Protocol):
+    """What a plan may ask of them; every answer is read anew."""
+
+    def unraisable(self, wanted: Mapping[str, int]) -> Mapping[str, str]:
+        """Return by topic why the broker would not give it so many partitions; it tries nothing.
+
+        A topic that it would give them is left out.
+        """
+
+
+class PartitionEffects(PartitionWorld, Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def raise_partitions(self, name: str, to: int) -> None:
+        """Give the topic so many partitions in all, each with a leader; fine if it has."""

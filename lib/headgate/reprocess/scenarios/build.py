@@ -15,7 +15,7 @@ from headgate.reprocess.ports.inspector import World
 from headgate.reprocess.scenario import Answer, Asked, LastPositions, Scenario, no_positions
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 
 
 class _Scenarios(Mapping[str, Scenario]):

@@ -13,7 +13,6 @@ from headgate.rules.compare.not_checked import unseen
 from headgate.rules.compare.other_engines import judge_other
 from headgate.rules.core.declared_renames import Renames, read_renames
 from headgate.rules.core.graph_changes import changes
-from headgate.rules.core.labels import labels_of
 from headgate.rules.core.match_operators import (
     engine_pairs,
     match_nodes,
@@ -21,7 +20,7 @@ from headgate.rules.core.match_operators import (
     match_sources,
 )
 from headgate.rules.core.measured_spark_versions import judged_version
-from headgate.rules.core.report import Finding, Report
+from headgate.rules.core.report import Finding, Report, labels_of
 from headgate.rules.core.rule import Comparison, Rule
 from headgate.rules.core.source_names import names_count
 from headgate.rules.spark.facts.cluster_offsets import too_old

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from headgate.model.kafka_streams_rehearsal import StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference
 from headgate.rules.core.report import Outcome, Report
 
@@ -125,3 +126,24 @@ def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
         [f"with {', '.join(new)}"] if new else []
     )
     return f"the new version writes other columns ({'; '.join(parts) or 'in another order'})"
+
+
+def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
+    """Say whether what the rules expect is what Kafka Streams did; one batch proves no more.
+
+    Other than Spark's, a rehearsal of Streams sees data that are left behind: a store that the new
+    version does not read is a proof of a silently wrong result where the rules expect one.
+    """
+    plain = EngineVerdict(
+        outcome=engine.outcome, error_class=engine.error_class, output=engine.output
+    )
+    found = judge(report, plain)
+    if engine.outcome is not EngineOutcome.RESUMES or not engine.lost:
+        return found
+    names = ", ".join(s.store for s in engine.lost)
+    if report.outcome is Outcome.SILENTLY_WRONG:
+        return Judged(Agreement.AGREE, f"Both: it runs, and nobody reads {names} any more.")
+    if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
+        why = f"It runs, but nobody reads {names} any more; the rules expect no harm."
+        return Judged(Agreement.OPEN, why)
+    return found

@@ -9,7 +9,7 @@ from dataclasses import replace
 from headgate.model.version import Version
 from headgate.rules.compare.other_engines import half_read, is_gap
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
-from headgate.rules.spark.facts.strangers import strangers
+from headgate.rules.spark.facts.version_identity import strangers
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(

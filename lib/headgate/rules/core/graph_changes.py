@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from headgate.model.topology import Node, Topology
+from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Version
 from headgate.rules.core.match_graphs import Matches, Pair
-from headgate.rules.core.places import moved_nodes
 from headgate.rules.core.report import Change, ChangeKind
 from headgate.rules.core.upstream import appearance, visible
+
+
+def moved_nodes(before: Topology, after: Topology, nodes: Matches) -> frozenset[str]:
+    """Return the old ids of matched nodes that moved.
+
+    What was added or removed in between moves nobody: a transform has moved where both the next
+    matched nodes above it and those below it are others, a state store where it belongs to another
+    operator, and a source where its position among the sources changed. A sink stays where it is.
+    """
+    back = {a: b for b, a in nodes.pairs.items()}
+    identity = {b: b for b in nodes.pairs}
+    old_above, new_above = _next(before, identity, up=True), _next(after, back, up=True)
+    old_below, new_below = _next(before, identity, up=False), _next(after, back, up=False)
+    now = {n.id: n for n in after.nodes}
+    return frozenset(
+        n.id
+        for n in before.nodes
+        if n.id in nodes.pairs
+        and _has_moved(
+            n,
+            now[nodes.pairs[n.id]],
+            above=old_above[n.id] != new_above[nodes.pairs[n.id]],
+            below=old_below[n.id] != new_below[nodes.pairs[n.id]],
+        )
+    )
+
+
+def _has_moved(was: Node, now: Node, *, above: bool, below: bool) -> bool:
+    match was.kind:
+        case NodeKind.SOURCE:
+            return was.details.get("position") != now.details.get("position")
+        case NodeKind.STATE_STORE:
+            return above
+        case NodeKind.SINK:
+            return False
+    return above and below
+
+
+def _next(graph: Topology, known: Mapping[str, str], *, up: bool) -> dict[str, frozenset[str]]:
+    """Return the nearest nodes in one direction that are `known`, by their names there.
+
+    Stores hang on their operator and lead nowhere, so they are nobody's neighbours.
+    """
+    stores = {n.id for n in graph.nodes if n.kind is NodeKind.STATE_STORE}
+    leads: dict[str, list[str]] = {n.id: [] for n in graph.nodes}
+    for edge in graph.edges:
+        start, end = (edge.target, edge.source) if up else (edge.source, edge.target)
+        if start in leads and end in leads and end not in stores:
+            leads[start].append(end)
+    found: dict[str, frozenset[str]] = {}
+    for node in _inmost_first(leads):
+        near = [{known[i]} if i in known else found.get(i, frozenset()) for i in leads[node]]
+        found[node] = frozenset().union(*near)
+    return found
+
+
+def _inmost_first(leads: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield every node after those that it leads to, as far as there is no cycle."""
+    done: set[str] = set()
+    for root in leads:
+        stack = [(root, False)]
+        while stack:
+            node, is_left = stack.pop()
+            if is_left:
+                yield node
+            elif node not in done:
+                done.add(node)
+                stack.append((node, True))
+                stack += [(i, False) for i in leads[node] if i not in done]
 
 
 def changes(

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from headgate.model.topology import Node, Topology
+from headgate.model.version import Version
+
 
 class Outcome(IntEnum):
     """What the engine does on restart; a larger value is worse, and the order is the contract's.
@@ -177,3 +180,21 @@ class Report:
             for f in self.findings
             if f.accepted is None
         )
+
+
+def labels_of(report: Report, before: Version, after: Version) -> Labels:
+    """Return the labels of the nodes that findings and changes name, of each version."""
+    old = {w.where.before for w in report.findings} | {c.before for c in report.changes}
+    new = {w.where.after for w in report.findings} | {c.after for c in report.changes}
+    return Labels(_labels(before.topology, old), _labels(after.topology, new))
+
+
+def _labels(topology: Topology, ids: set[str | None]) -> dict[str, str]:
+    return {n.id: _label(n) for n in topology.nodes if n.id in ids}
+
+
+def _label(node: Node) -> str:
+    """Return the operator and what it does; the word once where the label says no more."""
+    word = node.operator.replace("_", " ")
+    known = node.label.replace("_", " ").lower().startswith(word)
+    return node.label if known else f"{word} {node.label}"

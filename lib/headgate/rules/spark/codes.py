@@ -6,18 +6,16 @@ from headgate.rules.core.rule import Rule
 from headgate.rules.spark import aggregation as aggregate
 from headgate.rules.spark import checkpoint_files as checkpoint
 from headgate.rules.spark import cluster_offsets as world
+from headgate.rules.spark import cluster_topics as unasked
 from headgate.rules.spark import cluster_topics as world_topics
 from headgate.rules.spark import (
-    collation,
     configuration,
     file_source,
     kafka_source,
     output_mode,
-    reader_settings,
     sink,
     spark_upgrade,
     state_schema,
-    unasked,
     watermark,
     window,
 )
@@ -28,7 +26,9 @@ from headgate.rules.spark import output_columns as output
 from headgate.rules.spark import parsed_columns as parsed
 from headgate.rules.spark import source_names as named_source
 from headgate.rules.spark import sources as source
+from headgate.rules.spark import sql_settings as reader_settings
 from headgate.rules.spark import sql_settings as semantics
+from headgate.rules.spark import state_schema as collation
 from headgate.rules.spark import stateful_operators as operators
 from headgate.rules.spark import stateless_operators as transform
 from headgate.rules.spark import stream_join as join

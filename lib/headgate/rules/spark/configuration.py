@@ -27,8 +27,7 @@ from headgate.rules.spark.facts.pinned_settings import (
 )
 from headgate.rules.spark.facts.state_stores import SCHEMA_CHECK
 from headgate.rules.spark.facts.time_zone import may_read_time_zone, reads_time_zone
-from headgate.rules.spark.reader_settings import decides_what_is_read
-from headgate.rules.spark.sql_settings import changes_meaning
+from headgate.rules.spark.sql_settings import changes_meaning, decides_what_is_read
 
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
 

@@ -2,15 +2,116 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from headgate.model.state_schema import Schema
+from headgate.model.topology import Node, Topology
+from headgate.model.version import StatefulOperator, Version
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.upstream import is_stateless, meaning, visible
 from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
-from headgate.rules.spark.unchanged import unchanged_input
+
+_BY_BYTES = frozenset({"utf8_binary", "unicode"})
+_NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
+
+
+@rule("STA005")
+def key_of_a_collation(c: Comparison) -> Iterator[Verdict]:
+    """State is found by the bytes of its key.
+
+    Under a collation that takes different bytes for one value Spark refuses to keep state by it.
+    """
+    for pair in c.operators:
+        if pair.after is None:
+            continue
+        found = _collation(pair.after)
+        if found and (pair.before is None or _collation(pair.before) != found):
+            yield Verdict(
+                outcome=Outcome.REFUSES,
+                where=pair.where,
+                before=list(pair.before.keys or ()) if pair.before else None,
+                after=list(pair.after.keys or ()),
+                because=f"A key is compared by {found}.",
+                error_class="STATE_STORE_UNSUPPORTED_OPERATION_BINARY_INEQUALITY",
+                remedy="Group by what the collation makes equal, such as lower(column), with a new "
+                "checkpoint.",
+            )
+
+
+def _collation(operator: StatefulOperator) -> str | None:
+    """Return the first collation of a key that bytes don't decide; None where there is none."""
+    schemas = [s.key_schema for s in operator.stores if s.key_schema]
+    types = [f.type for s in schemas for f in s.fields if isinstance(f.type, str)]
+    for text in (*(operator.keys or ()), *(operator.right_keys or ()), *types):
+        match = _NAMED.match(text)
+        name = (match["name"] or match["type"]) if match else None
+        if name and name.lower() not in _BY_BYTES:
+            return name
+    return None
+
+
+_TYPED = frozenset({"plan-json", "capture", "version"})
+_RESOLVED = frozenset({"project", "filter"})
+"""Steps whose details are resolved to source columns: their labels only name them."""
+
+
+def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
+    """Say whether an operator, its input and everything below it are the same in both versions.
+
+    Pruning makes the whole graph matter, not only what lies above. Equal text of another type
+    is possible where the evidence has no types at all.
+    """
+    return (
+        bool(c.before.topology.nodes)
+        and _has_types(c.before)
+        and _has_types(c.after)
+        and _steps(c.before.topology) == _steps(c.after.topology)
+        and _columns(c.before) == _columns(c.after)
+        and _core(pair.before) == _core(pair.after)
+    )
+
+
+def _steps(topology: Topology) -> Counter[tuple[Any, ...]]:
+    """Return what all stateless transforms do, whatever they call what they compute."""
+    return Counter(_step(n) for n in topology.nodes if is_stateless(n))
+
+
+def _step(node: Node) -> tuple[Any, ...]:
+    if node.operator not in _RESOLVED:
+        return meaning(node)
+    told = visible(node)
+    computed = told.pop("columns", None)
+    values = sorted(map(str, computed.values())) if isinstance(computed, dict) else computed
+    return (node.operator, repr(values), repr(sorted(told.items())))
+
+
+def _has_types(version: Version) -> bool:
+    """Say whether the types of what is read are known; a version made by hand needs none."""
+    if not version.evidence:
+        return True
+    told = [s.column_types for s in version.sources or ()]
+    return any(e.kind in _TYPED for e in version.evidence) and all(
+        types is not None and None not in types for types in told
+    )
+
+
+def _core(operator: StatefulOperator | None) -> tuple[Any, ...]:
+    if operator is None:
+        return ()
+    o = operator
+    return (o.kind, o.keys, o.right_keys, o.functions, o.join_type, o.condition, o.window)
+
+
+def _columns(version: Version) -> list[Any]:
+    """Return names and types: one expression over a column of another type is another."""
+    return [(s.columns, s.column_types) for s in version.sources or ()]
+
 
 _DOC = "StateSchemaCompatibilityChecker, Spark 3.5-4.2"
 _NEW_CHECKPOINT = (

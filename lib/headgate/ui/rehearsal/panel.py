@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from itertools import pairwise
 
@@ -13,11 +14,35 @@ from headgate.model.version import Engine, Version
 from headgate.ui.rehearsal.form import ask_order, captured_function
 from headgate.ui.rehearsal.queue import Order, Running, begin, newest
 from headgate.ui.rehearsal.result import show_result
-from headgate.ui.rehearsal.streams_rehearsal import streams_rehearsal
 from headgate.ui.shared import markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.context import Context
+
+_WHAT_OF_STREAMS = (
+    "Kafka Streams itself says whether the new version goes on: its jar is started on a copy of the"
+    " state directory and of the topics, on a broker of its own. No page starts jars, so it is done"
+    " from the command line; your cluster and the directory are only read."
+)
+
+
+def streams_rehearsal(pipeline: Pipeline | None) -> None:
+    """Show what to call; `pipeline` gives the application id and the old version's evidence."""
+    with st.expander("Rehearsal on a copy of the state directory", icon=":material/theaters:"):
+        st.html(markup.quiet(_WHAT_OF_STREAMS))
+        st.code(command(pipeline), language="sh", wrap_lines=True)
+
+
+def command(pipeline: Pipeline | None) -> str:
+    """Return the command line, with what is not known here in capitals."""
+    words = ["headgate", "rehearse", "--state-dir", "DIR"]
+    if pipeline is not None and pipeline.group:
+        words += ["--application-id", pipeline.group]
+    words += ["--jar", "NEW.jar", "--after", "CLASS#method"]
+    if pipeline is not None and pipeline.evidence:
+        words += ["--before", pipeline.evidence[0]]
+    return shlex.join(words)
+
 
 _EVERY_S = 1.0
 _WHAT = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -12,12 +12,35 @@ from headgate.reprocess.conditions import Answered, Facts, State
 from headgate.reprocess.scenario import Answer, Scenario, Support
 from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
 from headgate.text.numbers import plural
-from headgate.ui.reprocess.scenario_groups import grouped
 from headgate.ui.shared import cached_reads as data
 from headgate.ui.shared import markup
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.scenario_conditions import answered
+
+GROUPS = (
+    ("Read it again", ("from-scratch", "from-point", "from-old-state", "carry-over")),
+    ("Put another version in place", ("offline-upgrade", "online-upgrade", "rescale", "ab")),
+    ("Stop, mend, go on", ("pause", "resume", "repair", "skip", "dead-letters")),
+    (
+        "Process some data",
+        ("historical-range", "bounded", "incremental", "late-batch", "chain"),
+    ),
+    ("Clean up", ("retire",)),
+)
+OTHERS = "More"
+
+
+def grouped(scenarios: Mapping[str, Scenario]) -> list[tuple[str, list[Scenario]]]:
+    """Return the groups that have a scenario; those that are in no group come last."""
+    placed = {name for _, names in GROUPS for name in names}
+    rest = tuple(name for name in scenarios if name not in placed)
+    found = [
+        (title, [scenarios[n] for n in names if n in scenarios])
+        for title, names in (*GROUPS, (OTHERS, rest))
+    ]
+    return [(title, members) for title, members in found if members]
+
 
 ENGINES = {
     Engine.SPARK: "Spark Structured Streaming",

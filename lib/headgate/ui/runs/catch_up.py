@@ -2,20 +2,71 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Generic, TypeVar
 
 import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.text.numbers import count, exact
-from headgate.ui.runs.patience import Late, ask_within
 from headgate.ui.shared import markup
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import Context
 from headgate.usecases.runs.list_runs import RunDetail
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
 from headgate.views.reports.lag_words import lag_words
-from headgate.views.words.catch_up_words import amount_words, left_words
+from headgate.views.words.progress import amount_words, left_words
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """No answer yet, `seconds` after it was asked for."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[T]):
+    answer: Future[T]
+    begun: float
+
+
+def ask_within(key: str, call: Callable[[], T], seconds: float) -> T | Late:
+    """Return what `call` returns, or `Late` where that takes longer; raises what it raises.
+
+    What is late is not asked once more: the session's next ask of that `key` gets its answer.
+    """
+    asked: _Asked[T] | None = st.session_state.get(key)
+    if asked is None:
+        asked = _begin(call)
+        st.session_state[key] = asked
+    wait((asked.answer,), seconds)
+    if not asked.answer.done():
+        return Late(time.monotonic() - asked.begun)
+    st.session_state.pop(key, None)
+    return asked.answer.result()
+
+
+def _begin(call: Callable[[], T]) -> _Asked[T]:
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # A daemon: a server that is stopped does not wait for an answer that nobody sees any more.
+    threading.Thread(target=work, name="patience", daemon=True).start()
+    return _Asked(answer, time.monotonic())
+
 
 EVERY = 3.0
 """Seconds between two looks."""

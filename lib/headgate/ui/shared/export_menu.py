@@ -12,7 +12,7 @@ from headgate.model.version import Version
 from headgate.usecases.context import Context
 from headgate.views.exports.exports import FORMS, Content, export_version
 from headgate.views.exports.openlineage import MISSING
-from headgate.views.reports.topology_json import topology_json
+from headgate.views.reports.topology import topology_json
 
 HELP = "Download the graph as it is shown, for documents, other tools or programs."
 

@@ -24,7 +24,7 @@ from headgate.rules.topic_schemas.facts.report import (
     ShownTopic,
     TopicSchemas,
 )
-from headgate.usecases.compare.accepted_schemas import with_accepted
+from headgate.usecases.compare.apply_acceptances import with_accepted
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.field_consumers import topic_readers
 from headgate.usecases.evidence.topic_schemas import (

@@ -15,8 +15,7 @@ from headgate.rules.compare.downstream_impact import (
     reader_reads_it,
     with_seen,
 )
-from headgate.rules.core.labels import labels_of
-from headgate.rules.core.report import Finding, Report, Where
+from headgate.rules.core.report import Finding, Report, Where, labels_of
 from headgate.rules.spark.facts.output_columns import (
     OutputChange,
     OutputChangeKind,

@@ -17,7 +17,7 @@ from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
 from headgate.reprocess.ports.verdict import Sight, Trace
 from headgate.rules.compare.running_version import Likeness, liken
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import gather

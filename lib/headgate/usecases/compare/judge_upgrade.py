@@ -18,7 +18,7 @@ from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
 from headgate.store.versions import Origin
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster_for_version import moved_to

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Evidence, Version
-from headgate.text.words import instead
+from headgate.text.numbers import instead
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import read_version
 

@@ -31,8 +31,7 @@ from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.kafka_streams_rehearsal import StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, Untouched
 from headgate.model.version import Version
-from headgate.rules.compare.agreement_streams import judge_streams
-from headgate.rules.compare.engine_agreement import Judged
+from headgate.rules.compare.engine_agreement import Judged, judge_streams
 from headgate.rules.core.report import Report
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context

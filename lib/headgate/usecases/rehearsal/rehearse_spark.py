@@ -30,7 +30,7 @@ from headgate.model.rehearsal import (
 )
 from headgate.rules.compare.engine_agreement import Judged, compare_rows, judge
 from headgate.rules.core.report import Report
-from headgate.text import words
+from headgate.text import numbers as words
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import read_version

@@ -11,8 +11,8 @@ from headgate.errors import NotFoundError, ScenarioError
 from headgate.gateway.adapters.live import LiveWorld
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
+from headgate.text.numbers import instead
 from headgate.text.times import from_milliseconds, iso
-from headgate.text.words import instead
 from headgate.usecases.context import Context, needs_file
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headgate.gateway.adapters.checkpoint_location import is_made_place
-from headgate.gateway.checkpoint.kept_places import Left, left_at, remove_place
+from headgate.gateway.checkpoint.backups import Left, left_at, remove_place
 from headgate.gateway.files.addresses import is_remote, without_secret
 from headgate.reprocess.plan import UNDO, load_plan
 from headgate.reprocess.steps import CopyPlace, LeadQuery, MakePlace

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import networkx as nx
+
 from headgate.landscape.landscape import Landscape
 from headgate.model.version import Version
+from headgate.text.xml_escape import distinct, printable
 from headgate.views.exports.plain_graph import ExportGraph, of_landscape, of_topology
 from headgate.views.scene.colours import Theme
 from headgate.views.scene.compose import compose
 from headgate.views.scene.landscape import Level, live_notes, sketch_landscape
 from headgate.views.scene.scene import Lens, Scene, Sketch
 from headgate.views.scene.topology import sketch_topology
+
+
+def graphml(graph: ExportGraph) -> str:
+    """Return GraphML as networkx, yEd and Gephi read it; `details` is JSON in one attribute.
+
+    Characters that XML does not have are replaced; ids stay different from each other.
+    """
+    ids = distinct(n.id for n in graph.nodes)
+    out: nx.DiGraph[str] = nx.DiGraph()
+    for node in graph.nodes:
+        facts = {k: printable(v) if isinstance(v, str) else v for k, v in node.facts.items()}
+        out.add_node(ids[node.id], **facts)
+    out.add_edges_from((ids[e.source], ids[e.target]) for e in graph.edges)
+    written = io.BytesIO()
+    nx.write_graphml_xml(out, written)
+    return written.getvalue().decode() + "\n"
+
 
 Content = str | bytes
 ROOM = (1600.0, 1000.0)
@@ -105,7 +126,7 @@ def _dot(graph: ExportGraph) -> str:
 
 
 def _graphml(graph: ExportGraph) -> str:
-    from headgate.views.exports.export_graphml import graphml
+    pass
 
     return graphml(graph)
 

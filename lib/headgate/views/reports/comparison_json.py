@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headgate.rules.core.report import Acceptance, Change, Finding, Report
-from headgate.views.reports.report_upgrade import upgrade_json
+from headgate.views.reports.comparison_words import upgrade_json
 
 
 def report_json(report: Report) -> dict[str, Any]:

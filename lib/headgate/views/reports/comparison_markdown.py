@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from headgate.rules.core.report import Change, Finding, Outcome, Report
 from headgate.views.reports.comparison_words import (
     GLYPHS,
+    HEADLINES,
     ROLLBACKS,
     accepted_text,
     facts,
     matters,
+    rule_link,
+    upgrade_lines,
     value_text,
 )
-from headgate.views.reports.report_upgrade import HEADLINES, upgrade_lines
-from headgate.views.reports.rule_links import rule_link
 from headgate.views.reports.verdict_line import headline, verdict
 
 _MOST_ROWS = 20

@@ -9,8 +9,7 @@ from typing import Any
 
 from headgate import __version__
 from headgate.rules.core.report import Finding, Labels, Outcome, Report
-from headgate.views.reports.comparison_words import lines_of
-from headgate.views.reports.rule_links import rule_link
+from headgate.views.reports.comparison_words import lines_of, rule_link
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.text.tables import harmless
-from headgate.views.reports.comparison_words import GLYPHS, lines_of
-from headgate.views.reports.report_upgrade import HEADLINES, upgrade_lines
+from headgate.views.reports.comparison_words import GLYPHS, HEADLINES, lines_of, upgrade_lines
 from headgate.views.reports.verdict_line import verdict
 
 STYLES = {

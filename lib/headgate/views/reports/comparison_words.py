@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.rules.core.report import Finding, Labels, Outcome, Rollback
+from headgate.rules.core.report import Finding, Labels, Outcome, Rollback, Upgrade, UpgradeWay
 
 GLYPHS = {
     Outcome.REFUSES: "!",
@@ -88,3 +88,34 @@ def lines_of(finding: Finding, labels: Labels = Labels()) -> list[str]:  # noqa:
     if accepted := accepted_text(finding):
         out.append(accepted)
     return out
+
+
+HEADLINES = {
+    UpgradeWay.ROLLING: "A rolling bounce will do",
+    UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
+    UpgradeWay.RESET: "No upgrade keeps this state: take the change back, or reset",
+    UpgradeWay.UNKNOWN: "The way depends on an open question",
+}
+
+
+def upgrade_json(upgrade: Upgrade | None) -> dict[str, Any] | None:
+    """Return `way` (rolling, offline, reset, unknown), the steps in order, and why."""
+    if upgrade is None:
+        return None
+    return {"way": upgrade.way.value, "steps": list(upgrade.steps), "why": upgrade.why}
+
+
+def upgrade_lines(upgrade: Upgrade | None) -> tuple[str, ...]:
+    """Return the steps, numbered; none where the engine has but one way."""
+    if upgrade is None:
+        return ()
+    return tuple(f"{i}. {step}" for i, step in enumerate(upgrade.steps, start=1))
+
+
+def rule_link(code: str, base: str | None = None) -> str | None:
+    """Return the address of a rule's page, None where nobody can open one.
+
+    `base` is the folder of all pages (`[docs] rules_url` in headgate.toml). A path of the machine
+    that made a report would mean nothing to its reader, so that there is no link without one.
+    """
+    return f"{base.rstrip('/')}/{code}.md" if base else None

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from headgate.rules.core.report import Finding, Outcome, Report, StateEffect, UpgradeWay
-from headgate.views.reports.report_upgrade import HEADLINES
+from headgate.views.reports.comparison_words import HEADLINES
 
 GLYPHS = {
     Outcome.REFUSES: "!",

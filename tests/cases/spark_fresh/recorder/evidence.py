@@ -8,11 +8,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.recorded_query import Place as Pieces
-from headgate.jobs.recorded_query import record, refusal
-from headgate.jobs.unread_sources import EmptyFolders
-from headgate.jobs.unstarted import Unstarted
-from headgate.jobs.used_functions import UsedFunctions
+from headgate.spark_jobs.block_sources import EmptyFolders
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.record_query import Place as Pieces
+from headgate.spark_jobs.record_query import record, refusal
+from headgate.spark_jobs.user_functions import UsedFunctions
 
 _METADATA = re.compile(
     r"(?:^|/)(?:metadata|_metadata/.*|_stateSchema/.*|offsets/\d+|commits/\d+|sources/.*)$"

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.used_functions import UsedFunctions
-
+from headgate.spark_jobs.user_functions import UsedFunctions
 from recorder import evidence
 from recorder.case import Case, Place, Version
 from recorder.evidence import Texts

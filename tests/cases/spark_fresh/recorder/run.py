@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.unstarted import Unstarted
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from headgate.spark_jobs.block_start import Unstarted
 from recorder.case import Place, Version
 
 _LONGEST = 90

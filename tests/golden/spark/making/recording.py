@@ -8,12 +8,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from headgate.jobs.recorded_query import Place as Pieces
-from headgate.jobs.recorded_query import explicable, record
-from headgate.jobs.unread_sources import EmptyFolders
-from headgate.jobs.unstarted import Unstarted
-from headgate.jobs.used_functions import UsedFunctions
 from pyspark.sql.streaming.query import StreamingQuery
+
+from headgate.spark_jobs.block_sources import EmptyFolders
+from headgate.spark_jobs.block_start import Unstarted
+from headgate.spark_jobs.record_query import Place as Pieces
+from headgate.spark_jobs.record_query import explicable, record
+from headgate.spark_jobs.user_functions import UsedFunctions
 
 _METADATA = re.compile(
     r"(?:^|/)(?:metadata|_metadata/.*|_stateSchema/.*|offsets/\d+|commits/\d+|sources/.*)$"

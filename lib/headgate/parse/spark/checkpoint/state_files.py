@@ -16,8 +16,12 @@ from headgate.model.version import StateStore
 from headgate.parse.spark.checkpoint.commit_log import CommitLog
 from headgate.parse.spark.checkpoint.offset_log import versioned, whole
 from headgate.parse.spark.checkpoint.reader import Reader, batches
-from headgate.parse.spark.checkpoint.schema_history import history, listed_files
-from headgate.parse.spark.checkpoint.state_schema import Family, read_families
+from headgate.parse.spark.checkpoint.state_schema import (
+    Family,
+    history,
+    listed_files,
+    read_families,
+)
 from headgate.text.json_text import read_json
 
 HDFS = "HDFSBackedStateStoreProvider"

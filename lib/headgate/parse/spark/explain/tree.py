@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headgate.parse.spark.explain.details import Block, read_details
-from headgate.parse.spark.explain.endings import cut_details, cut_row
+from headgate.parse.spark.explain.endings import Block, cut_details, cut_row, read_details
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
 from headgate.parse.spark.explain.rows import Row, read_rows, result_of
 from headgate.parse.spark.explain.sections import Section

@@ -10,7 +10,6 @@ from headgate.parse.spark.explain.rows import refusal
 from headgate.parse.spark.explain.sections import Section, split_sections
 from headgate.parse.spark.explain.tree import read_section
 from headgate.parse.spark.operators.canonical import Shape, shape
-from headgate.parse.spark.operators.flatten import flatten
 from headgate.parse.spark.operators.lower import lower
 from headgate.parse.spark.operators.relation import Query
 from headgate.parse.spark.operators.resolve_columns import resolve
@@ -20,7 +19,7 @@ from headgate.parse.spark.operators.streaming import (
     settle_streaming,
     streaming_attributes,
 )
-from headgate.parse.spark.operators.unions import push_projections
+from headgate.parse.spark.operators.unions import flatten, push_projections
 from headgate.parse.spark.operators.without_gc import uncollected
 
 _KNOWING_FIRST = ("json", "analyzed", "formatted", "parsed", "optimized", "physical", "executed")

@@ -8,6 +8,29 @@ from dataclasses import replace
 
 from headgate.parse.spark.operators.relation import Column, Query, Relation, reached
 
+
+def flatten(query: Query) -> Query:
+    """Return the query with every union that feeds a union directly taken into it."""
+    done: list[Relation] = []
+    for relation in query.relations:
+        if relation.kind == "union":
+            inputs = [i for index in relation.inputs for i in _branches(index, done)]
+            exchanges = relation.exchanges if len(inputs) == len(relation.inputs) else ()
+            relation = replace(relation, inputs=tuple(inputs), exchanges=exchanges)
+        done.append(relation)
+    return replace(query, relations=tuple(done))
+
+
+def _branches(index: int, done: list[Relation]) -> tuple[int, ...]:
+    """Return the inputs that stand for one branch; a projection that changes nothing is passed."""
+    relation = done[index]
+    if relation.kind == "project" and done[relation.inputs[0]].kind == "union":
+        below = done[relation.inputs[0]]
+        same = [c.id for c in relation.outputs] == [c.id for c in below.outputs]
+        return below.inputs if same else (index,)
+    return relation.inputs if relation.kind == "union" else (index,)
+
+
 _ATTRIBUTE = re.compile(r"#(\d{1,18})")
 # Attributes that no plan has: each branch makes the columns anew.
 _FIRST_OWN = 3_000_000_000

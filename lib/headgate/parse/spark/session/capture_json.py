@@ -11,8 +11,7 @@ from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Function
 from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
 from headgate.parse.spark.session.captured_state import captured_operators
-from headgate.parse.spark.session.expected_json import items, mapping
-from headgate.parse.spark.session.json_values import offset_value
+from headgate.parse.spark.session.json_values import items, mapping, offset_value
 from headgate.text.json_text import read_json
 from headgate.text.secrets import mask, mask_json, mask_options
 

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from headgate.text.json_text import read_json
 from headgate.text.secrets import mask_json, mask_text
+
+
+def mapping(found: Any) -> Mapping[str, Any]:
+    """Return an object, an empty one for None; ValueError for anything else."""
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError("an object was expected")
+    return found
+
+
+def items(found: Any) -> list[Any]:
+    """Return a list, an empty one for None; ValueError for anything else."""
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise ValueError("a list was expected")
+    return found
 
 
 def offset_value(found: Any) -> Any:

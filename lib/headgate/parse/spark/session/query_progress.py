@@ -8,8 +8,7 @@ from typing import Any
 
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.parse.spark.session.capture_json import is_progress, reported_source
-from headgate.parse.spark.session.expected_json import items, mapping
-from headgate.parse.spark.session.json_values import offset_value
+from headgate.parse.spark.session.json_values import items, mapping, offset_value
 from headgate.text.secrets import mask, mask_options
 
 _UNCOUNTED = -1

@@ -11,7 +11,7 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import DeleteGroup, RecordOffsets
 from headgate.reprocess.steps.base.step import active_reason
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 _CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)
 DELETABLE = (*_CONSUMERS, GroupType.STREAMS)

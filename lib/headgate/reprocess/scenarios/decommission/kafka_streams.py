@@ -32,7 +32,7 @@ from headgate.reprocess.steps import (
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.topics.delete_subjects import ids_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 def build(asked: Asked) -> Plan:

@@ -16,7 +16,7 @@ from headgate.reprocess.scenarios.decommission.consumer_group import (
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import DeleteGroup, RecordOffsets, SetAside
 from headgate.reprocess.steps.base.step import Step
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 def build(asked: Asked) -> Plan:

@@ -17,7 +17,7 @@ from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risk
 from headgate.reprocess.steps import ReplaceCheckpoint
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 def build(asked: Asked) -> Plan:

@@ -16,7 +16,7 @@ from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
 from headgate.reprocess.scenarios.shared import kafka_streams_reset_checks as reset_streams_checks
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import Seen
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

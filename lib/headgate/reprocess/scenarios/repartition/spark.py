@@ -14,7 +14,7 @@ from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
 from headgate.reprocess.steps import PlaceCheckpoint, RescaleCopy
 from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, RESCALED
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FIRST = (4, 2)

@@ -13,7 +13,7 @@ from headgate.reprocess.ports.inspector import World
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:

@@ -13,11 +13,10 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import RecordOffsets, ResetOffsets
 from headgate.reprocess.steps.base.step import Step, active_reason
-from headgate.reprocess.steps.offsets.one_point import cut_risks
 from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
-from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, find
+from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.words import named, span
+from headgate.text.numbers import named, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 

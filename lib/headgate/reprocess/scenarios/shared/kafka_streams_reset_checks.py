@@ -13,10 +13,9 @@ from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import Seen, clears_state
 from headgate.reprocess.steps.base.step import active_reason
 from headgate.reprocess.steps.offsets.await_transactions import OPEN_SECONDS
-from headgate.reprocess.steps.offsets.one_point import cut_risks
-from headgate.reprocess.steps.offsets.target import Found, Place
+from headgate.reprocess.steps.offsets.target import Found, Place, cut_risks
 from headgate.text.near_names import near_names
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 _REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.

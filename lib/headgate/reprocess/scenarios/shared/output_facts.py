@@ -12,7 +12,7 @@ from headgate.reprocess.impact import again
 from headgate.reprocess.output_effects import Fact
 from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.scenario import Asked
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 # Scenarios after which a query begins with empty state.
 _EMPTY = frozenset({"from-scratch", "from-point", "carry-over"})

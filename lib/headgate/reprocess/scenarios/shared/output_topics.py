@@ -26,7 +26,7 @@ from headgate.reprocess.steps import (
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.records.back_up_records import sizes_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 _ENGINES = frozenset(Engine)
 

@@ -10,7 +10,7 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.steps import CutSinkLog, RecordOutput
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import spans, written_since
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
 # `other` is whatever writes a batch again.

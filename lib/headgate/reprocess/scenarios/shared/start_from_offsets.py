@@ -27,10 +27,9 @@ from headgate.reprocess.steps import (
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
-from headgate.reprocess.steps.offsets.one_point import cut_risks
-from headgate.reprocess.steps.offsets.target import Place, Target, TopicPart
+from headgate.reprocess.steps.offsets.target import Place, Target, TopicPart, cut_risks
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Group, Partition, Topic
 from headgate.reprocess.ports.inspector import Effects, World
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 Was: TypeAlias = dict[str, Any]
 

@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import Back, beside, check_kept
-from headgate.text.words import size
+from headgate.text.numbers import size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
 from headgate.reprocess.steps.checkpoint.repair import DropCopy
 from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
-from headgate.text.words import size
+from headgate.text.numbers import size
 
 REWOUND = "rewound"
 

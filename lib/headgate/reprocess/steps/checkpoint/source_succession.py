@@ -15,7 +15,7 @@ from headgate.reprocess.ports.source_offsets import (
     SourcePosition,
 )
 from headgate.reprocess.steps.offsets.target import Found, Place, Target, TopicPart, find, say_cut
-from headgate.text.words import span
+from headgate.text.numbers import span
 
 CARRY = Target(place=Place.CURRENT)
 # Of many partitions only the first are named in a sentence.

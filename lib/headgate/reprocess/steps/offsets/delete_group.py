@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, active_reason, check_inactive
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, committed
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

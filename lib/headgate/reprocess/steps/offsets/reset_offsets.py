@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.model.cluster import GroupOffset
+from headgate.model.cluster import GroupOffset, Topic
 from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
@@ -20,7 +21,6 @@ from headgate.reprocess.steps.base.step import (
     check_topics,
 )
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.offsets.expiry import expiry_risks
 from headgate.reprocess.steps.offsets.partition_offsets import (
     Commit,
     Move,
@@ -31,6 +31,54 @@ from headgate.reprocess.steps.offsets.partition_offsets import (
     replace_was,
 )
 from headgate.reprocess.steps.offsets.target import Target, TopicPart, find
+
+HOURS = (1, 6, 24, 72)
+"""How near an end is looked for, nearest first."""
+_HOUR_MS = 3_600_000
+
+
+def expiry_risks(
+    world: World, targets: Mapping[tuple[str, int], int], now_ms: int | None = None
+) -> list[str]:
+    """Name the topics of which retention soon takes records that these offsets still have to read.
+
+    `targets` are offsets by (topic, partition). A record goes no sooner than its topic's
+    `retention.ms` after its own time, and later where its segment is not full.
+    """
+    now = int(time.time() * 1000) if now_ms is None else now_ms
+    topics = world.topics({topic for topic, _ in targets})
+    return [
+        text
+        for name, topic in sorted(topics.items())
+        for text in _of(world, topic, dict(_unread(topic, targets)), now)
+    ]
+
+
+def _unread(
+    topic: Topic, targets: Mapping[tuple[str, int], int]
+) -> Iterator[tuple[tuple[str, int], int]]:
+    """Yield the offsets at which there is a record to read."""
+    for part in topic.partitions:
+        at = targets.get((topic.name, part.number))
+        if at is not None and (part.begin or 0) <= at < (part.end or 0):
+            yield (topic.name, part.number), at
+
+
+def _of(world: World, topic: Topic, unread: dict[tuple[str, int], int], now: int) -> Iterable[str]:
+    keeps = topic.retention_ms
+    if not unread or keeps is None or keeps < 0 or "delete" not in (topic.cleanup_policy or ""):
+        return
+    for hours in HOURS:
+        first = world.first_at(unread, now - keeps + hours * _HOUR_MS)
+        # No record so young, or only after the offset: what stands there is older.
+        old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
+        if old:
+            yield (
+                f"undo it within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} h,"
+                f" and those that {len(old)} old position(s) go back to expire by then"
+            )
+            return
+
 
 # Of many partitions only the first are named in a sentence.
 _SHOWN = 5

@@ -9,8 +9,8 @@ from enum import StrEnum
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.reprocess.ports.inspector import World
+from headgate.text.numbers import named
 from headgate.text.times import from_milliseconds, iso
-from headgate.text.words import named
 
 TopicPart = tuple[str, int]
 
@@ -271,3 +271,31 @@ def _row(row: str, where: str) -> Listed:
     if len(cells) != 3 or not cells[0] or not all(c.isascii() and c.isdecimal() for c in cells[1:]):
         raise ScenarioError(f"{where}: expected TOPIC,PARTITION,OFFSET, found {row!r}")
     return Listed(topic=cells[0], partition=int(cells[1]), offset=int(cells[2]))
+
+
+# A number of records is another time in every partition; a beginning or an end is one for all.
+_OF_EACH = frozenset({Place.OFFSET, Place.SHIFT})
+
+
+def cut_risks(
+    target: Target, moving: Iterable[TopicPart], read: Iterable[TopicPart]
+) -> tuple[str, ...]:
+    """Return what makes a start inconsistent; `read` are all partitions that the pipeline reads.
+
+    Only a time is the same moment in all of them; a list or another group's offsets are whatever
+    their author meant, as long as no partition is left out.
+    """
+    there = set(moving)
+    if target.place is Place.CURRENT or not there:
+        return ()
+    risks = []
+    if target.place in _OF_EACH and len(there) > 1:
+        risks.append(
+            f"{target.describe()} is another moment in each of {len(there)} partitions: what is"
+            " joined or counted over them begins at no one point in time (--to-datetime is one)"
+        )
+    if left := set(read) - there:
+        parts = named(f"{topic}[{number}]" for topic, number in left)
+        stay = "stays where it is" if len(left) == 1 else "stay where they are"
+        risks.append(f"{parts} {stay}: the inputs do not begin at one point")
+    return tuple(risks)

@@ -8,8 +8,8 @@ from typing import ClassVar
 from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
-from headgate.reprocess.steps.base.person import ask_and_wait
 from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.wait import ask_and_wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,8 @@ from headgate.errors import RunCancelledError, StepError
 from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.ports.processes import Status, Told
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.person import ask_and_wait
 from headgate.reprocess.steps.base.step import Step, Was, check_command
-from headgate.reprocess.steps.base.wait import Wait
+from headgate.reprocess.steps.base.wait import Wait, ask_and_wait
 from headgate.reprocess.steps.process.reenable_restarts import Unfence
 from headgate.reprocess.steps.process.wait_until_stopped import is_running, wait_until_stopped
 

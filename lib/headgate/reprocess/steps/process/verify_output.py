@@ -12,7 +12,7 @@ from headgate.reprocess.ports.verdict import Output
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Was
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 # How long a first batch may take; how long one that never begins is waited for; and how long a
 # watch may take to tell of a batch that is done.

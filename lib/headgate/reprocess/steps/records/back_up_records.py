@@ -15,7 +15,7 @@ from headgate.reprocess.ports.record_backup import Digest, Span
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.

@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.step import Step, Was, known_log
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.records.back_up_records import DropParking, ParkRecords, parking_name
 from headgate.reprocess.steps.records.restore_records import RefillTopics
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

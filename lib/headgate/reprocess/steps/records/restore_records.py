@@ -11,7 +11,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import Was, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 # How long an application may take to join its group and to make its internal topics, and for how
 # long a status of `stopped` means that it has ended.

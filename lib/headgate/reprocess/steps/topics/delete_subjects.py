@@ -11,7 +11,7 @@ from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.ports.schema_registry import SubjectVersion
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

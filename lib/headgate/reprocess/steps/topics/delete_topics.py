@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.step import Step, Was, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.records.back_up_records import filling, parking_name, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
-from headgate.text.words import named
+from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
