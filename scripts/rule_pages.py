@@ -199,12 +199,15 @@ def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
     return list(found.values())
 
 
+_KINDS = {f"headgate.rules.{kind}" for kind in ("spark", "kafka_streams", "readiness")}
+
+
 @cache
 def _defined(module: ModuleType) -> dict[str, ast.FunctionDef]:
     tree = ast.parse(inspect.getsource(module))
     own = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
     beside = module.__name__.rpartition(".")[0]
-    if not beside.endswith(".rules"):
+    if beside not in _KINDS:
         return own
     used = {f.__module__ for f in vars(module).values() if inspect.isfunction(f)}
     others = (sys.modules[m] for m in used if m.startswith(f"{beside}.") and m != module.__name__)

@@ -34,6 +34,8 @@ ENGINES = {
     Engine.CONSUMER_GROUP: "consumer group",
 }
 _SCENARIOS = "headgate.reprocess.scenarios"
+# One builder of steps is used below the scenarios, too.
+_REPROCESS = (_SCENARIOS, "headgate.reprocess.remote_checkpoint")
 _STEPS = "headgate.reprocess.steps"
 _GAPS = {"name": "PIPELINE", "to": "OUTPUT", "point": "POINT"}
 _SENTENCE = 30
@@ -218,7 +220,7 @@ def _leads(node: ast.AST, module: ModuleType) -> tuple[ModuleType, str] | None:
     value = _value(node, module)
     if not (inspect.isfunction(value) or inspect.isclass(value)):
         return None
-    if not value.__module__.startswith(_SCENARIOS):
+    if not value.__module__.startswith(_REPROCESS):
         return None
     return sys.modules[value.__module__], value.__name__
 

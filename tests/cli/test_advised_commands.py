@@ -74,5 +74,7 @@ def test_a_command_that_is_none_is_found():
 
 
 def test_a_plan_advises_no_option_of_reset():
-    text = (HOME / "plan/scenarios/reset_streams_checks.py").read_text(encoding="utf-8")
+    text = (HOME / "reprocess/scenarios/shared/kafka_streams_reset_checks.py").read_text(
+        encoding="utf-8"
+    )
     assert text.count("--topology") == 1 and "if is_reset else _REGISTER" in text

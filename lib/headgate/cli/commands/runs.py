@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from headgate.cli.shared.follow import as_json, show, until_ended
-from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
 from headgate.store.rows import RunFacts, StepProgress
@@ -17,40 +16,7 @@ from headgate.text.numbers import size
 from headgate.usecases.activity.list_paused import read_paused
 from headgate.usecases.context import Context
 from headgate.usecases.runs.list_runs import RunDetail, kept_until, list_runs, read_run
-from headgate.usecases.runs.read_catch_up import Look, look_at, pace
-from headgate.views.words.progress import amount_words, count_words, left_words
-
-_EVERY_SECONDS = 2.0
-_KEPT = 15
-
-
-def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
-    """Say how far the pipeline is until nothing waits; Ctrl-C ends only the watching.
-
-    Returns the last look, None where nothing tells where the pipeline is.
-    """
-    console, looks = progress_console(), list[Look]()
-    try:
-        while (last := look_at(context, detail)) is not None:
-            looks = [*looks, last][-_KEPT:]
-            console.print(_line(looks[0], last), markup=False, soft_wrap=True)
-            if not last.left:
-                break
-            time.sleep(_EVERY_SECONDS)
-    except KeyboardInterrupt:
-        console.print(f"Run {detail.row.id} is done; its pipeline goes on.")
-    return looks[-1] if looks else None
-
-
-def _line(first: Look, last: Look) -> str:
-    found = pace(first, last)
-    told = amount_words(last.done, last.left, last.at_end, last.partitions)
-    rate = f", {found.reads:.0f}/s" if found else ""
-    left = left_words(
-        last.left, found.seconds_left if found else None, is_measured=found is not None
-    )
-    return f"{told}, lag {last.left}{rate}, time left: {left}"
-
+from headgate.views.words.progress import count_words
 
 if TYPE_CHECKING:
     from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
@@ -103,7 +69,7 @@ def command(
     if follow and run is None:
         raise click.UsageError("--follow needs a RUN")
     if run is not None and follow:
-        pass
+        from headgate.cli.shared.catch_up import follow_catch_up
 
         detail = until_ended(context, run)
         last = follow_catch_up(context, detail)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headgate.text.private_files import log_file
 
-_CHILD = Path(__file__).with_name("child.py")
+_CHILD = Path(__file__).with_name("child_program.py")
 _LOG_LIMIT = 4_000_000
 # Less than a new store and the first lines of a log take.
 _NO_SPACE = 256 << 10

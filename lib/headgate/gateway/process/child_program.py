@@ -1,4 +1,4 @@
-"""Become a program that dies with its parent: `python child.py PARENT_PID PROGRAM ARGUMENT...`.
+"""Become a program that dies with its parent: `child_program.py PARENT_PID PROGRAM ARGUMENT...`.
 
 The kernel kills the program with SIGKILL when its parent ends, however the parent ended; the
 setting survives `exec`. A program of its own, because code between fork and exec of a process with

@@ -1,7 +1,7 @@
 """Own a set of child processes: start, stop, notice deaths, and leave none behind.
 
-Children die with this process even where it is killed (`child.py`). `close` also ends what they
-started in process groups of their own: once `adopt_orphans` was called, such processes become
+Children die with this process even where it is killed (`child_program`); `close` also ends what
+they started in process groups of their own: once `adopt_orphans` was called, such processes become
 children of this one instead of escaping.
 """
 
