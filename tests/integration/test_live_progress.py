@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from headgate.usecases.runs.list_runs import read_run
 from headgate.usecases.runs.read_catch_up import look_at, pace
+from headgate.usecases.runs.read_run import read_run
 
 pytestmark = pytest.mark.kafka
 

@@ -8,7 +8,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.store.runs import RunState
 from headgate.usecases.reprocess.rebuild_plan import undo_plan
 from headgate.usecases.runs.apply_plan import new_run
-from headgate.usecases.runs.list_runs import run_detail
+from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.run_journal import RunJournal
 
 

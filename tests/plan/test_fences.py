@@ -19,7 +19,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import RecordOffsets, StartPipeline, StopPipeline, Unfence
 from headgate.store.runs import RunState
 from headgate.store.step_records import step_records
-from headgate.usecases.runs.list_runs import run_detail
+from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.runner import Runner
 
 FENCED = replace(COMMANDS, fence="touch fenced", unfence="rm -f fenced")

@@ -26,7 +26,7 @@ from headgate.reprocess.ports.processes import Status, Told
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.checkpoint import finish_batch
 from headgate.store.runs import RunState
-from headgate.usecases.runs.list_runs import run_detail
+from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.run_journal import RunJournal
 
 HEAD = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1}\n'

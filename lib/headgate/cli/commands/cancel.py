@@ -14,7 +14,7 @@ from headgate.gateway.process.system_user import system_user
 from headgate.usecases.context import Context
 from headgate.usecases.requests.decide_request import withdraw_request
 from headgate.usecases.runs.cancel_run import cancel_run
-from headgate.usecases.runs.list_runs import read_run
+from headgate.usecases.runs.read_run import read_run
 
 
 @click.command("cancel")

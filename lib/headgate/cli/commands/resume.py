@@ -8,7 +8,7 @@ from headgate.cli.shared.follow import as_json, follow
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.errors import RefusedError
 from headgate.gateway.process.system_user import system_user
-from headgate.usecases.runs.list_runs import read_run
+from headgate.usecases.runs.read_run import read_run
 from headgate.usecases.runs.resume_run import resume_run
 
 

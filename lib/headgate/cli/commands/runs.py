@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli.shared.follow import as_json, show, until_ended
-from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.options import current_context, emit_json, format_option, row_json
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
-from headgate.store.rows import RunFacts, StepProgress
 from headgate.text.numbers import size
 from headgate.usecases.activity.list_paused import read_paused
 from headgate.usecases.context import Context
-from headgate.usecases.runs.list_runs import RunDetail, kept_until, list_runs, read_run
-from headgate.views.words.progress import count_words
+from headgate.usecases.runs.list_runs import list_runs
 
 if TYPE_CHECKING:
     from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
@@ -68,16 +65,17 @@ def command(
         return 0
     if follow and run is None:
         raise click.UsageError("--follow needs a RUN")
-    if run is not None and follow:
-        from headgate.cli.shared.catch_up import follow_catch_up
-
-        detail = until_ended(context, run)
-        last = follow_catch_up(context, detail)
-        _show_one(detail, output, context=context, caught_up=asdict(last) if last else None)
-    elif run is not None:
-        _show_one(read_run(context, run), output, context=context)
-    else:
+    if run is None:
         _list(context, output, limit=limit, page=page)
+        return 0
+    # Imported here: a list needs nothing of what a plan is made of.
+    from headgate.cli.shared.show_run import follow_run, show_run
+    from headgate.usecases.runs.read_run import read_run
+
+    if follow:
+        follow_run(context, run, output)
+    else:
+        show_run(read_run(context, run), output, context=context)
     return 0
 
 
@@ -85,7 +83,7 @@ def _list(context: Context, output: str, *, limit: int, page: int) -> None:
     found = list_runs(context, limit=limit, offset=(page - 1) * limit)
     paused = read_paused(context)
     if output == "json":
-        rows, now = [_row_json(row) for row in found.rows], [asdict(p) for p in paused.values()]
+        rows, now = [row_json(row) for row in found.rows], [asdict(p) for p in paused.values()]
         emit_json({"runs": rows, "total": found.total, "paused": now})
         return
     for row in found.rows:
@@ -108,57 +106,3 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
         say(f"{found.run}  {size(found.bytes)}  {found.path}")
     word = "would be removed" if dry else "removed"
     say(f"{len(cleaned)} folder(s) {word}, {size(sum(c.bytes for c in cleaned))}")
-
-
-def _show_one(
-    detail: RunDetail,
-    output: str,
-    *,
-    context: Context,
-    caught_up: dict[str, Any] | None = None,
-) -> None:
-    until = kept_until(context, detail.row) if detail.can_undo else None
-    if output == "json":
-        kept = until.isoformat() if until else None
-        emit_json({**_detail_json(detail), "kept_until": kept, "catch_up": caught_up})
-        return
-    show(detail, output=output)
-    if until is not None:
-        say(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
-    if detail.waits_for is not None:
-        asked = detail.waits_for
-        say(f"Waits since {asked.asked_at} for a person: {asked.request}.")
-        say(f"  Then: headgate confirm {asked.run}")
-    for note in detail.progress:
-        say(f"  {note.at}  {note.message}")
-    for count in detail.counts:
-        say(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
-    for entry in (e for e in detail.audit if not e.is_of_step):
-        say(f"  {entry.at}  {entry.action} by {entry.by}")
-
-
-def _detail_json(detail: RunDetail) -> dict[str, Any]:
-    return {
-        **_row_json(detail.row),
-        **as_json(detail),
-        "steps": [asdict(step) for step in detail.steps],
-        "undone_by": list(detail.undone_by),
-        "can_undo": detail.can_undo,
-        "can_resume": detail.can_resume,
-        "progress": [asdict(note) for note in detail.progress],
-        "counts": [_count_json(count) for count in detail.counts],
-        "request": detail.request.id if detail.request else None,
-        "waits_for": asdict(detail.waits_for) if detail.waits_for else None,
-        "audit": [asdict(entry) for entry in detail.audit],
-        "plan": detail.plan.document(),
-    }
-
-
-def _count_json(count: StepProgress) -> dict[str, Any]:
-    kept = {k: v for k, v in asdict(count).items() if k != "run"}
-    return {**kept, "rate": count.rate, "seconds_left": count.seconds_left}
-
-
-def _row_json(row: RunFacts) -> dict[str, Any]:
-    kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
-    return {"run": row.id, **kept}

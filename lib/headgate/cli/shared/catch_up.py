@@ -6,8 +6,8 @@ import time
 
 from headgate.cli.shared.options import progress_console
 from headgate.usecases.context import Context
-from headgate.usecases.runs.list_runs import RunDetail
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.usecases.runs.read_run import RunDetail
 from headgate.views.words.progress import amount_words, left_words
 
 _EVERY_SECONDS = 2.0

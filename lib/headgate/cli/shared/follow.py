@@ -22,7 +22,7 @@ from headgate.store.step_records import step_records
 from headgate.store.worker_slots import Slot
 from headgate.text.private_files import log_file
 from headgate.usecases.context import Context
-from headgate.usecases.runs.list_runs import (
+from headgate.usecases.runs.read_run import (
     RunDetail,
     RunOutcome,
     read_run,

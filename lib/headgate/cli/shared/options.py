@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from enum import Enum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,8 @@ from headgate.text.tables import harmless_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headgate.usecases.context import Context
+    from headgate.store.rows import RunFacts
+from headgate.usecases.context import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
 SCHEMA = 1
@@ -78,3 +80,9 @@ def current_context() -> Context:
 
     settings = click.get_current_context().find_object(Settings) or Settings()
     return open_context(settings.config)
+
+
+def row_json(row: RunFacts) -> dict[str, Any]:
+    """Return one run of a list as JSON."""
+    kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
+    return {"run": row.id, **kept}

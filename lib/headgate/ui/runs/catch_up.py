@@ -17,8 +17,8 @@ from headgate.text.numbers import count, exact
 from headgate.ui.shared import markup
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import Context
-from headgate.usecases.runs.list_runs import RunDetail
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
+from headgate.usecases.runs.read_run import RunDetail
 from headgate.views.reports.lag_words import lag_words
 from headgate.views.words.progress import amount_words, left_words
 

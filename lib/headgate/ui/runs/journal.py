@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.text.numbers import short_time
 from headgate.ui.shared import markup
-from headgate.usecases.runs.list_runs import RunDetail
+from headgate.usecases.runs.read_run import RunDetail
 
 _WORDS = {
     "apply": "asked for",

@@ -24,8 +24,8 @@ from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
 from headgate.usecases.runs.cancel_run import cancel_run
 from headgate.usecases.runs.confirm_run import confirm_run
-from headgate.usecases.runs.list_runs import RunDetail, StepView, kept_until, read_run
 from headgate.usecases.runs.read_catch_up import can_catch_up
+from headgate.usecases.runs.read_run import RunDetail, StepView, kept_until, read_run
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
 from headgate.views.words.progress import count_words

@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headgate.reprocess.plan import load_plan
 from headgate.store.rows import RunFilter, RunRow, RunState
 from headgate.store.sqlite_reader import open_soonest
 from headgate.usecases.context import Context
@@ -69,6 +68,9 @@ def _newest(store: Store | Glance, which: RunFilter) -> Paused | None:
 
 def _kind(row: RunRow) -> str | None:
     """Return `pause`, `start`, or None for a run that leaves things as they were."""
+    # Imported here: most stores hold no pause, and a list of runs needs no plan.
+    from headgate.reprocess.plan import load_plan
+
     plan = load_plan(row.plan, source=f"run {row.id}")
     if row.scenario == "pause" and not plan.options.get("resume"):
         return "pause"

@@ -20,7 +20,7 @@ from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.own_query import own_query
 from headgate.usecases.evidence.read_progress import read_progress
-from headgate.usecases.runs.list_runs import RunDetail
+from headgate.usecases.runs.read_run import RunDetail
 
 _PART = tuple[str, int]
 # Each lets a pipeline begin somewhere else; a person starts what no command does.

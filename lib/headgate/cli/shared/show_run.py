@@ -1,0 +1,72 @@
+"""One run in text or JSON, and the wait for its end."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from headgate.cli.shared.catch_up import follow_catch_up
+from headgate.cli.shared.follow import as_json, show, until_ended
+from headgate.cli.shared.options import emit_json, row_json
+from headgate.cli.shared.terminal import say
+from headgate.store.rows import StepProgress
+from headgate.usecases.context import Context
+from headgate.usecases.runs.read_run import RunDetail, kept_until
+from headgate.views.words.progress import count_words
+
+
+def follow_run(context: Context, run: str, output: str) -> None:
+    """Wait for the run's end, then until its pipeline has caught up, and print it."""
+    detail = until_ended(context, run)
+    last = follow_catch_up(context, detail)
+    show_run(detail, output, context=context, caught_up=asdict(last) if last else None)
+
+
+def show_run(
+    detail: RunDetail,
+    output: str,
+    *,
+    context: Context,
+    caught_up: dict[str, Any] | None = None,
+) -> None:
+    """Print all of a run; `caught_up` is the last look at how far its pipeline is."""
+    until = kept_until(context, detail.row) if detail.can_undo else None
+    if output == "json":
+        kept = until.isoformat() if until else None
+        emit_json({**_detail_json(detail), "kept_until": kept, "catch_up": caught_up})
+        return
+    show(detail, output=output)
+    if until is not None:
+        say(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
+    if detail.waits_for is not None:
+        asked = detail.waits_for
+        say(f"Waits since {asked.asked_at} for a person: {asked.request}.")
+        say(f"  Then: headgate confirm {asked.run}")
+    for note in detail.progress:
+        say(f"  {note.at}  {note.message}")
+    for count in detail.counts:
+        say(f"  {count.at}  step {count.position + 1}: {count_words(count)}")
+    for entry in (e for e in detail.audit if not e.is_of_step):
+        say(f"  {entry.at}  {entry.action} by {entry.by}")
+
+
+def _detail_json(detail: RunDetail) -> dict[str, Any]:
+    return {
+        **row_json(detail.row),
+        **as_json(detail),
+        "steps": [asdict(step) for step in detail.steps],
+        "undone_by": list(detail.undone_by),
+        "can_undo": detail.can_undo,
+        "can_resume": detail.can_resume,
+        "progress": [asdict(note) for note in detail.progress],
+        "counts": [_count_json(count) for count in detail.counts],
+        "request": detail.request.id if detail.request else None,
+        "waits_for": asdict(detail.waits_for) if detail.waits_for else None,
+        "audit": [asdict(entry) for entry in detail.audit],
+        "plan": detail.plan.document(),
+    }
+
+
+def _count_json(count: StepProgress) -> dict[str, Any]:
+    kept = {k: v for k, v in asdict(count).items() if k != "run"}
+    return {**kept, "rate": count.rate, "seconds_left": count.seconds_left}

@@ -1,0 +1,212 @@
+"""Read one run, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headgate.reprocess.execution.execute import StepState
+from headgate.reprocess.execution.suspended_restarts import fence_left
+from headgate.reprocess.plan import Plan, load_plan
+from headgate.reprocess.steps import CutCopy, StopPipeline
+from headgate.reprocess.steps.base.step import Step
+from headgate.store.rows import (
+    Note,
+    RunFilter,
+    RunRow,
+    RunState,
+    StepProgress,
+)
+from headgate.store.step_records import StepRecord, goes_back, step_records
+from headgate.usecases.context import Context
+from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
+from headgate.usecases.runs.describe_run_state import where_it_stands
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.audit import AuditRow
+    from headgate.store.manual_steps import Question
+    from headgate.store.requests import RequestRow
+    from headgate.store.sqlite_reader import Glance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepView:
+    """One step of a run. `state` is `done`, `failed`, `undone`, `in_doubt` (begun, never marked),
+
+    `running` (begun in a run that is under way), `waiting`, or `skipped` (its run has ended).
+    """
+
+    action: str
+    symbol: str
+    describe: str
+    state: str
+    error: str | None = None
+    begun_at: str | None = None
+    ended_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """Where a run is: its steps, and `stands`, where it leaves things when it did not end well."""
+
+    row: RunRow
+    plan: Plan
+    steps: tuple[StepView, ...]
+    undo_of: str | None
+    can_undo: bool
+    can_resume: bool
+    stands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetail(RunOutcome):
+    """All of a run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
+
+    `counts` say how far its steps are. `request` is what somebody asked for and somebody else
+    approved, `audit` who did what to it, `waits_for` what a person has to do now and to confirm.
+    """
+
+    undone_by: tuple[str, ...]
+    progress: tuple[Note, ...]
+    counts: tuple[StepProgress, ...] = ()
+    request: RequestRow | None = None
+    waits_for: Question | None = None
+    audit: tuple[AuditRow, ...] = ()
+
+
+def read_run(context: Context, run: str) -> RunDetail:
+    """Return one run; NotFoundError where there is none of that id."""
+    with closing(_open(context)) as store:
+        return run_detail(store, run)
+
+
+def _open(context: Context) -> Store:
+    # Imported here: who waits for a run's end needs no more than a glance at the store.
+    from headgate.store import open_store
+
+    return open_store(context.store_url)
+
+
+def run_detail(store: Store, run: str) -> RunDetail:
+    """Return one run out of an open store."""
+    seen = run_outcome(store, run)
+    return RunDetail(
+        **{f.name: getattr(seen, f.name) for f in fields(seen)},
+        undone_by=tuple(r.id for r in store.runs.list(RunFilter(undo_of=run))),
+        progress=tuple(store.journal.notes(run)),
+        counts=store.progress.of(run),
+        request=store.requests.of_run(run),
+        waits_for=store.questions.open(run) if seen.row.state.is_active else None,
+        audit=tuple(store.audit.list(run)),
+    )
+
+
+def run_outcome(store: Store | Glance, run: str) -> RunOutcome:
+    """Return where a run is; NotFoundError where there is none of that id."""
+    row = store.runs.get(run)
+    plan = load_plan(row.plan, source=f"run {run}")
+    entries = store.journal.entries(run)
+    records = step_records(entries)
+    changed = any(r.begun and r.state.may_have_effect for r in records.values())
+    undone = any(r.state is StepState.UNDONE for r in records.values())
+    resumable = row.state in (RunState.FAILED, RunState.CANCELLED) and not undone
+    ended = not row.state.is_active
+    steps = step_views(plan, records, ended=ended)
+    if row.state is RunState.RUNNING and row.attempt > 1 and not goes_back(entries):
+        steps = _tried_again(steps)
+    ways = {
+        "can_undo": ended and changed and row.undo_of is None,
+        "can_resume": resumable and not undo_begun(store, run),
+    }
+    later = overtaken(store, row) if resumable else []
+    return RunOutcome(
+        row=row,
+        plan=plan,
+        steps=steps,
+        undo_of=row.undo_of,
+        stands=(
+            *_unexpected(plan, records),
+            *where_it_stands(
+                row,
+                plan.steps,
+                [_effect(step) for step in steps],
+                fenced=_fenced(plan, records),
+                goes_back=goes_back(entries),
+                **{way: is_open and not later for way, is_open in ways.items()},
+            ),
+            *(f"{reason[0].upper()}{reason[1:]}: undo it first." for reason in later),
+        ),
+        **ways,
+    )
+
+
+def kept_until(context: Context, row: RunRow) -> datetime | None:
+    """Return until when the run's snapshots are kept for its undo; None while nothing ends that.
+
+    Those of a run that stopped half-way and is not undone stay.
+    """
+    if row.state is not RunState.DONE or row.undo_of is not None or row.ended_at is None:
+        return None
+    return datetime.fromisoformat(row.ended_at) + context.registry.keep_snapshots
+
+
+def step_views(
+    plan: Plan, records: Mapping[int, StepRecord], *, ended: bool
+) -> tuple[StepView, ...]:
+    """Return every step as the journal's records tell it; `ended` is whether its run has."""
+    return tuple(
+        _view(step, records.get(position, StepRecord()), ended=ended)
+        for position, step in enumerate(plan.steps)
+    )
+
+
+def _tried_again(steps: tuple[StepView, ...]) -> tuple[StepView, ...]:
+    """Return the steps of a run that was resumed: the one that it failed at is under way again."""
+    now = next((n for n, step in enumerate(steps) if step.state != "done"), None)
+    if now is None or steps[now].state != "failed":
+        return steps
+    again = replace(steps[now], state="running", error=None, ended_at=None)
+    return (*steps[:now], again, *steps[now + 1 :])
+
+
+def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:
+    """Say where a query that was to step over a record read it without failing."""
+    for position, record in sorted(records.items()):
+        step = plan.steps[position]
+        if isinstance(step, CutCopy) and record.state is StepState.DONE:
+            said = step.said(record.was)
+            if said is not None:
+                yield f"{said}."
+
+
+def _fenced(plan: Plan, records: Mapping[int, StepRecord]) -> StopPipeline | None:
+    return fence_left(plan.steps, {p: r.as_record() for p, r in records.items()})
+
+
+def _effect(step: StepView) -> str:
+    """Return its state as far as it changed something: what was refused before did not."""
+    return "skipped" if step.state == "failed" and step.begun_at is None else step.state
+
+
+def _view(step: Step, record: StepRecord, *, ended: bool) -> StepView:
+    return StepView(
+        action=step.action,
+        symbol=step.symbol,
+        describe=step.describe(),
+        state=_state(record, ended=ended),
+        error=record.error,
+        begun_at=record.begun_at,
+        ended_at=record.ended_at,
+    )
+
+
+def _state(record: StepRecord, *, ended: bool) -> str:
+    if record.state is StepState.WAITING:
+        return "skipped" if ended else "waiting"
+    if record.state is StepState.IN_DOUBT and not ended:
+        return "running"
+    return record.state.value
