@@ -18,7 +18,10 @@ SLOWEST := --durations=15 --durations-min=1
 # it takes longer, and all else is the same.
 QUICK_JAVA := if home=$$($(BIN)/python scripts/class_archives.py); then export JAVA_HOME="$$home"; fi
 
-.PHONY: run test test-fast check docs score rehearse-all faults fuzz trial bench setup
+.PHONY: help run test test-fast check docs score rehearse-all faults fuzz trial bench setup
+
+help: ## list what can be made
+	@grep -hE '^[a-z-]+: ##' Makefile | sed 's/: ## /\t/' | expand -t 14
 
 run: ## start the console with a broker and demo pipelines; Ctrl-C ends everything
 	$(SETUP) python jars
