@@ -15,10 +15,12 @@ function describe(node, words) {
   return parts;
 }
 
-/* What a screen reader says before and after a node's note: it holds what is seen, in its order. */
+/* What a screen reader says before and after a node's note: what is seen, in its order. A label
+   that was shortened is said as it is seen (WCAG 2.5.3), and whole after the note. */
 function spoken(node, words) {
   const [label, look, ...more] = describe(node, words), rest = node.count ? [look, ...more] : more;
-  return [node.count ? label : `${look} ${label}`, rest.map((part) => `, ${part}`).join("")];
+  if (node.text !== label) rest.unshift(label);
+  return [node.count ? node.text : `${look} ${node.text}`, rest.map((part) => `, ${part}`).join("")];
 }
 
 function drawArea(box) {
