@@ -15,6 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from browser.live_cluster import fill_cluster
 from console_seed import add_stopped_pipeline, seed
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,12 @@ def console(registry: Path) -> Iterator[str]:
 def fresh_console(registry: Path) -> Iterator[str]:
     """The address of a server that nobody has visited yet."""
     yield from _serve(registry)
+
+
+@pytest.fixture(scope="session")
+def live(broker: str, kafka_admin: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a console over a broker with groups that lag and topics nobody uses."""
+    yield from _serve(fill_cluster(tmp_path_factory.mktemp("live"), broker, kafka_admin))
 
 
 @pytest.fixture(scope="session")
@@ -140,13 +147,52 @@ def _check_host(address: str, console: str, complaints: list[str]) -> None:
         complaints.append(f"asked for {address}")
 
 
+# True once for this many frames the server has had nothing to say and no graph has moved or faded.
+_SETTLED = """async () => {
+  const graphs = [];
+  const search = (root) => { for (const element of root.querySelectorAll("*")) {
+    if (element.classList.contains("graph")) graphs.push(element);
+    if (element.shadowRoot) search(element.shadowRoot); } };
+  search(document);
+  const look = () => graphs.map((graph) => {
+    const nodes = [...graph.querySelectorAll(".node")], world = graph.querySelector(".world");
+    const seen = (node) => node.getAttribute("transform") + getComputedStyle(node).opacity;
+    return world?.getAttribute("transform") + nodes.map((n) => n.dataset.id + seen(n)).join();
+  }).join();
+  const busy = () => document.querySelector("[data-stale=true]") ||
+    document.querySelector("[data-test-script-state=running]");
+  let before = "";
+  for (let calm = 0; calm < 8;) {
+    await new Promise(requestAnimationFrame);
+    const now = look();
+    calm = now === before && !busy() ? calm + 1 : 0;
+    before = now;
+  }
+  return true;
+}"""
+
+
+def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
+    """Return what `true` gives as soon as that is true; fail after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return found
+
+
+def settle(page: Any) -> None:
+    """Wait until the page is drawn: no answer of the server is due, and no graph moves or fades."""
+    page.wait_for_function(_SETTLED)
+
+
 @pytest.fixture
 def shoot() -> Callable[[Any, str], None]:
     """Write a screenshot for people to look at."""
     SHOTS.mkdir(exist_ok=True)
 
     def write(page: Any, name: str) -> None:
-        page.wait_for_timeout(700)
+        settle(page)
         page.screenshot(path=SHOTS / f"{name}.png")
 
     return write

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from browser.axe import violations
+from browser.conftest import settle
 from browser.test_console import ready
-from browser.test_landscape import live  # noqa: F401
 from console_seed import add_stopped_pipeline, seed
 from headgate.store import open_store
 from headgate.store.runs import RunState
@@ -96,7 +96,7 @@ def check(page, shoot, name):
         page.wait_for_function(f"dark => ({IS_DARK}) === dark", arg=scheme == "dark")
         # What is being drawn again is faded for that moment.
         page.wait_for_function("!document.querySelector('[data-stale=true]')")
-        page.wait_for_timeout(600)
+        settle(page)
         shoot(page, f"axe-{name}-{scheme}")
         found += [
             (scheme, rule, where, html)
@@ -136,7 +136,7 @@ LIVE = {
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("name", LIVE)
-def test_a_page_over_a_live_cluster_breaks_no_rule(name, live, visit, shoot):  # noqa: F811
+def test_a_page_over_a_live_cluster_breaks_no_rule(name, live, visit, shoot):
     path, shown = LIVE[name]
     page = visit(path, at=live, size=(1440, 900))
     page.locator(shown).first.wait_for(timeout=90_000)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from browser.conftest import settle
 from console_seed import alerts
 from headgate.parse.evidence.version_file import dump
 
@@ -33,7 +34,7 @@ def selected(page):
 
 def ready(page):
     page.locator(".graph .node").first.wait_for()
-    page.wait_for_timeout(300)
+    settle(page)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -104,7 +105,7 @@ def test_pan_and_zoom_last_over_a_click(visit):
     page = visit("topology?pipeline=orders-by-city&version=1")
     ready(page)
     page.get_by_label("Zoom in").click()
-    page.wait_for_timeout(200)
+    settle(page)
     before = page.locator(".graph .world").get_attribute("transform")
     node(page, "stream_join-paid").click()
     page.get_by_text("s0.order_id").first.wait_for()

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from xml.etree import ElementTree
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import NewTopic
 
-from browser.conftest import _serve
+from browser.conftest import until
 from browser.test_console import node, ready
-from console_seed import seed, write_checkpoint
 from many_pipelines import write
 
 pytestmark = pytest.mark.browser
@@ -58,8 +54,8 @@ def test_a_way_is_lit_and_the_rest_dimmed(scheme, size, visit, shoot):
     )  # fmt: skip
     ready(page)
     page.get_by_text("The only way.").wait_for()
-    page.wait_for_timeout(400)
-    assert lit(page) == {"topic:orders", "pipeline:orders-by-city", "topic:city-revenue-v2"}
+    way = {"topic:orders", "pipeline:orders-by-city", "topic:city-revenue-v2"}
+    until(lambda: lit(page) == way)
     shoot(page, f"landscape-way-{scheme}-{size[0]}")
 
 
@@ -72,9 +68,7 @@ def test_what_lies_downstream_is_lit_and_owners_are_named(visit, shoot):
     ).first.click()
     page.get_by_text("A change here reaches").wait_for()
     page.wait_for_url(re.compile("trace=downstream"))
-    page.wait_for_timeout(500)
-    assert "topic:city-alerts" in lit(page)
-    assert "topic:orders" not in lit(page)
+    until(lambda: "topic:city-alerts" in (seen := lit(page)) and "topic:orders" not in seen)
     page.get_by_text("growth").first.wait_for()
     shoot(page, "landscape-downstream")
 
@@ -91,62 +85,6 @@ def test_downloads_are_made_when_they_are_asked_for(visit):
         page.get_by_role("button", name="JSON").click()
     with waiting.value.path().open() as file:
         assert json.load(file)["schema"] == 1
-
-
-@pytest.fixture(scope="module")
-def live(broker, kafka_admin, tmp_path_factory):
-    """A console over a broker with a group that lags, one nobody declared, and unused topics."""
-    folder = tmp_path_factory.mktemp("live")
-    file = seed(folder, bootstrap=broker)
-    topics = ("orders", "payments", "city-revenue", "city-revenue-v2", "city-alerts",
-              "old-imports", "shop-7-counts-store-changelog")  # fmt: skip
-    made = kafka_admin.create_topics(
-        [NewTopic(t, num_partitions=3, replication_factor=1) for t in topics]
-    )
-    for done in made.values():
-        done.result(30)
-    producer = Producer({"bootstrap.servers": broker})
-    for n in range(900):
-        producer.produce(topics[n % 5], key=str(n), value=b"x" * 50, partition=n % 3)
-    for n in range(50):
-        producer.produce("shop-7-counts-store-changelog", value=b"y" * 500, partition=n % 3)
-    producer.flush(30)
-    for group, committed in (("billing", 12), ("nightly-export", 3)):
-        member = Consumer({"bootstrap.servers": broker, "group.id": group})
-        parts = [TopicPartition("city-revenue", p, committed * (p + 1)) for p in range(3)]
-        commit(member, parts)
-        member.close()
-    write_offsets(
-        folder / "ck" / "orders-by-city",
-        {"orders": {"0": 20, "1": 45, "2": 60}},
-        {"payments": {"0": 5, "1": 40, "2": 55}},
-    )
-    lost = [TopicPartition("payments", 0, 30)]
-    for done in kafka_admin.delete_records(lost).values():
-        done.result(30)
-    yield from _serve(file)
-
-
-def commit(member, parts):
-    """Commit as soon as the group's coordinator has loaded."""
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            member.commit(offsets=parts, asynchronous=False)
-            return
-        except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > deadline:
-                raise
-            time.sleep(0.5)
-
-
-def write_offsets(folder, *sources):
-    """Write what a Spark query leaves behind after one batch."""
-    write_checkpoint(folder, batches=1)
-    conf = {"spark.sql.shuffle.partitions": "1"}
-    head = {"batchWatermarkMs": 0, "batchTimestampMs": 1795250729015, "conf": conf}
-    lines = ["v1", *map(json.dumps, (head, *sources))]
-    (folder / "offsets" / "0").write_text("\n".join(lines))
 
 
 @pytest.mark.kafka
@@ -197,9 +135,9 @@ def test_the_map_over_a_live_cluster(live, visit, shoot):
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory):
+def crowded(serving, tmp_path_factory):
     """A console over 300 pipelines."""
-    yield from _serve(write(tmp_path_factory.mktemp("crowd"), pipelines=300, topics=2000))
+    yield from serving(write(tmp_path_factory.mktemp("crowd"), pipelines=300, topics=2000))
 
 
 def test_a_crowded_map_opens_closed_and_a_selector_narrows_it(crowded, visit, shoot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import many_nodes
-from browser.conftest import _serve
+from browser.conftest import _serve, settle, until
 from browser.test_console import node, ready
 from many_pipelines import write
 
@@ -47,7 +47,7 @@ def test_a_large_graph_opens_closed_and_a_click_sends_no_graph(large, visit, sho
     node(page, "large/7").dispatch_event("focus")
     node(page, "large/7").press("Enter")
     node(page, "total-7").wait_for()
-    page.wait_for_timeout(700)
+    settle(page)
     label = node(page, "total-7").locator(".face").bounding_box()
     assert label["height"] > 34 * 0.3
     world = page.locator(".graph .world").element_handle()
@@ -66,7 +66,7 @@ def test_a_large_graph_opens_closed_and_a_click_sends_no_graph(large, visit, sho
     session.on("Network.webSocketFrameReceived", received)
     node(page, "total-7").click()
     page.locator(".st-key-details .hg-name", has_text="total 7").wait_for()
-    page.wait_for_timeout(700)
+    settle(page)
     assert 0 < marks["bytes"] < MOST_BYTES
     assert page.evaluate("window.drawn") == 0
 
@@ -88,7 +88,7 @@ def test_a_link_to_a_node_opens_its_box_and_a_neighbour_another(large, visit):
 
 
 def in_canvas(page, node_id):
-    page.wait_for_timeout(600)
+    settle(page)
     box = node(page, node_id).locator(".face").bounding_box()
     room = page.locator(".graph .canvas").bounding_box()
     return (
@@ -107,8 +107,8 @@ def test_what_changed_stays_in_view_on_either_side(large, visit):
         page.get_by_role("radio", name=side).or_(
             page.get_by_role("button", name=side, exact=True)
         ).first.click()
-        page.wait_for_timeout(1500)
-        assert in_canvas(page, changed), side
+        settle(page)
+        until(lambda: in_canvas(page, changed), 30)
 
 
 def test_a_landscape_of_300_pipelines_opens_by_owner(crowded, visit, shoot):
@@ -132,7 +132,7 @@ def test_selectors_that_match_nothing_say_so(crowded, visit):
 def test_nothing_lies_on_top_of_anything(path, size, visit, shoot):
     page = visit(path, size=size)
     ready(page)
-    page.wait_for_timeout(500)
+    settle(page)
     found = page.evaluate(
         """() => {
           const boxes = [".hg-head h1", ".stSelectbox", ".stButtonGroup", ".stTextInput",

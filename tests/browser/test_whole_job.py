@@ -6,11 +6,11 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from browser.conftest import settle, until
 from headgate.gateway.process.free_ports import free_port
 from running_stack import Stack
 
@@ -59,14 +59,6 @@ def node(page, node_id):
     return page.locator(f'.graph .node[data-id="{node_id}"]')
 
 
-def until(true, seconds=120.0):
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-    return found
-
-
 def run_from_scratch(page, shoot, name):
     page.locator(".hg-verdict").first.wait_for()
     shoot(page, f"job-{name}-plan")
@@ -103,7 +95,6 @@ def test_the_landscape_shows_the_running_business(stack, visit, shoot):
         page = visit("?level=pipelines", scheme=scheme)
         for topic in ("orders", "payments", "customers", "city-revenue"):
             node(page, f"topic:{topic}").wait_for(timeout=240_000)
-        page.wait_for_timeout(1500)
         shoot(page, f"job-landscape-{scheme}")
     node(page, "topic:city-revenue").click()
     panel = page.locator(".st-key-details")
@@ -117,7 +108,7 @@ def test_a_click_shows_what_a_state_store_holds(stack, visit, shoot):
     stores.first.wait_for(timeout=90_000)
     shoot(page, "job-topology-opened")
     page.get_by_role("button", name="Show everything").click()
-    page.wait_for_timeout(500)
+    settle(page)
     stores.first.click()
     panel = page.locator(".st-key-details")
     panel.get_by_text("HDFSBackedStateStoreProvider").or_(
