@@ -22,6 +22,8 @@ from pathlib import Path
 
 # Python leaves the script's own folder out where it is told to be safe (-P, PYTHONSAFEPATH).
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+# The product fetches jars where there is no clone: its module needs the standard library only.
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from setting_up.browser import has_browser, install_browser
 from setting_up.jars import fetch_jars, has_jars

@@ -15,11 +15,11 @@ from headgate.local.demo.pipelines import PIPELINES
 class Stack:
     """A running `headgate up --demo`, its output, and every process that it ever had."""
 
-    def __init__(self, home: Path, *more: str) -> None:
+    def __init__(self, home: Path, *more: str, python: str = sys.executable) -> None:
         self.home, self.seen = home, set()
         self.output = home.parent / f"{home.name}.out"
         with self.output.open("w") as out:
-            argv = [sys.executable, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
+            argv = [python, "-m", "headgate.cli.main", "up", "--demo", "--home", str(home)]
             self.process = subprocess.Popen([*argv, *more], stdout=out, stderr=out)
 
     def wait(self, true, seconds: float = 300.0):

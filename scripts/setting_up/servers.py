@@ -9,7 +9,8 @@ import sys
 import tarfile
 from pathlib import Path
 
-from setting_up.jars import resolve, why_not
+from headgate.gateway.process.ivy import why_not
+from setting_up.jars import resolve
 from setting_up.packages import pip
 from setting_up.shell import BIN, CACHE, ROOT, run, say, stop
 

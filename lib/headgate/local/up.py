@@ -22,6 +22,7 @@ from headgate.gateway.kafka_broker import local_broker as broker
 from headgate.gateway.process.child_process import Program
 from headgate.gateway.process.child_program import die_with_parent
 from headgate.gateway.process.free_ports import LOOPBACK, free_port
+from headgate.gateway.process.jars import fetch_jars
 from headgate.gateway.process.supervise import Supervisor
 from headgate.local.demo.pipelines import PIPELINES, feed, registry, starter
 from headgate.local.demo.topics import DEFAULT_KAFKA, KAFKA, create_topics
@@ -33,7 +34,8 @@ CONFIG = "HEADGATE_CONFIG"
 FOLLOW_PARENT = "HEADGATE_FOLLOW_PARENT"
 CONSOLE, WORKER = "console", "worker"
 PORT = 8501
-_CLONE = Path(__file__).parents[3]
+# A wheel has the console's files in the package, a clone at its top (pyproject.toml).
+_CLONE, _INSTALLED = Path(__file__).parents[3], Path(__file__).parents[1] / "console"
 _PAGE_LIMIT = 60.0
 _WORKER_GRACE = 30.0
 _TURN = 0.5
@@ -108,6 +110,7 @@ def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None
 
 
 def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
+    fetch_jars(say)
     say("Starting Kafka.")
     kafka = _start_kafka(home, supervisor)
     env, config = {KAFKA: kafka}, home / "headgate.toml"
@@ -165,10 +168,11 @@ def _console(config: Path, home: Path, port: int, env: Mapping[str, str]) -> Pro
         "server.fileWatcherType": "none",
     }
     flags = (f"--{key}={value}" for key, value in options.items())
-    argv = (sys.executable, "-m", "streamlit", "run", str(_CLONE / "app.py"), *flags)
+    folder = _INSTALLED if _INSTALLED.is_dir() else _CLONE
+    argv = (sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), *flags)
     log = home / "logs" / "console.log"
     env = {**env, CONFIG: str(config)}
-    return Program(name=CONSOLE, argv=argv, log=log, env=env, cwd=_CLONE)
+    return Program(name=CONSOLE, argv=argv, log=log, env=env, cwd=folder)
 
 
 def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:

@@ -1,19 +1,26 @@
 """Find the jars beside PySpark's own: Spark's Kafka connector, the broker with its admin client.
 
-The set-up resolves `ivy.xml` into `.cache/jars/<hash of that file>/{spark,broker,streams}` of the
-clone; HEADGATE_JARS names another folder that holds the same three.
+`ivy.xml` is resolved into `jars/<hash of that file>/{spark,broker,streams}` below `.cache` of the
+clone, else below the user's cache folder; HEADGATE_JARS names another folder that holds the three.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from headgate.errors import SetupError
+from headgate.gateway.process.ivy import fetch
+from headgate.gateway.process.ivy import resolve as ivy_resolve
+from headgate.gateway.process.java import java
 
 ENVIRONMENT = "HEADGATE_JARS"
 IVY_FILE = Path(__file__).with_name("ivy.xml")
+PARTS = ("spark", "broker", "streams")
 _CLONE = Path(__file__).parents[4]
 
 
@@ -22,7 +29,28 @@ def jars_folder() -> Path:
     if given := os.environ.get(ENVIRONMENT):
         return Path(given)
     digest = hashlib.sha256(IVY_FILE.read_bytes()).hexdigest()[:12]
-    return _CLONE / ".cache" / "jars" / digest
+    return _cache() / "jars" / digest
+
+
+def fetch_jars(say: Callable[[str], None]) -> None:
+    """Fetch the jars if they are missing; SetupError if that fails."""
+    folder = jars_folder()
+    if folder.is_dir():
+        return
+    say("Fetching the jars of Kafka and of Spark's Kafka connector (150 MB, once).")
+    spark = find_spec("pyspark")
+    folders = (spark.submodule_search_locations if spark else None) or []
+    ivy = next(jar for f in folders for jar in Path(f, "jars").glob("ivy-*.jar"))
+    resolving = partial(ivy_resolve, java=java(), ivy=ivy, ivy_file=IVY_FILE, parts=PARTS)
+    if reason := fetch(folder, _cache(), resolving):
+        raise SetupError(f"Jars not fetched: {reason}. Check the network, or set {ENVIRONMENT}.")
+
+
+def _cache() -> Path:
+    """Return `.cache` of the clone, else the user's cache folder."""
+    if (_CLONE / "pyproject.toml").is_file():
+        return _CLONE / ".cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headgate"
 
 
 def spark_jars() -> tuple[Path, ...]:
@@ -44,5 +72,5 @@ def _jars(part: str) -> tuple[Path, ...]:
     folder = jars_folder() / part
     found = tuple(sorted(folder.glob("*.jar")))
     if not found:
-        raise SetupError(f"there are no jars in {folder}: run `make setup`, or set {ENVIRONMENT}")
+        raise SetupError(f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT}.")
     return found
