@@ -18,7 +18,7 @@ SLOWEST := --durations=15 --durations-min=1
 # it takes longer, and all else is the same.
 QUICK_JAVA := if home=$$($(BIN)/python scripts/class_archives.py); then export JAVA_HOME="$$home"; fi
 
-.PHONY: help run test test-fast check docs score rehearse-all faults fuzz trial bench setup
+.PHONY: help run test test-fast test-long check docs score rehearse-all faults fuzz trial bench setup
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+: ##' Makefile | sed 's/: ## /\t/' | expand -t 14
@@ -27,22 +27,26 @@ run: ## start the console with a broker and demo pipelines; Ctrl-C ends everythi
 	$(SETUP) python jars
 	@exec env HEADGATE_FOLLOW_PARENT=1 $(BIN)/headgate up --demo $(ARGS)
 
-test: ## run every test: units, real broker, real Spark, real browser
+test: ## run the tests: units, real broker, real Spark, real browser
 	$(SETUP) python jars stores postgres browser
 ifdef ARGS
 	@$(QUICK_JAVA); exec $(PYTEST) $(ARGS)
 else
 	@rm -f $(FAILED); export TEST_FAILURES=$(FAILED); $(QUICK_JAVA); \
-	$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL))"; units=$$?; \
-	$(PYTEST) -q $(SPREAD) $(SLOWEST) -m "$(REAL)"; real=$$?; \
+	$(PYTEST) -q -n auto $(SLOWEST) -m "not ($(REAL) or long)"; units=$$?; \
+	$(PYTEST) -q $(SPREAD) $(SLOWEST) -m "($(REAL)) and not long"; real=$$?; \
 	[ ! -s $(FAILED) ] || { echo "make test: failed are"; cat $(FAILED); } >&2; \
 	echo "make test: exit $$units without servers, exit $$real with them" >&2; \
 	[ $$units = 0 ] && [ $$real = 0 ]
 endif
 
+test-long: ## run what takes minutes each; a release does, CI does not
+	$(SETUP) python jars stores postgres browser
+	@$(QUICK_JAVA); exec $(PYTEST) -q $(SPREAD) $(SLOWEST) -m "long" $(ARGS)
+
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
-	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow)" $(ARGS)
+	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow or long)" $(ARGS)
 
 check: ## ruff, mypy, and the layers
 	$(SETUP) python

@@ -14,7 +14,7 @@ from browser.conftest import settle, until
 from headgate.gateway.process.free_ports import free_port
 from running_stack import Stack
 
-pytestmark = [pytest.mark.browser, pytest.mark.stack]
+pytestmark = [pytest.mark.browser, pytest.mark.stack, pytest.mark.long]
 SPARK, GROUP, READER = "orders-by-city", "alert-mailer", "revenue-alerts"
 REFUSED = "headgate.local.demo.orders_by_city:v2"
 AS_JSON = ("--format", "json")

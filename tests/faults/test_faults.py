@@ -31,10 +31,11 @@ def lab(tmp_path_factory):
     ("name", "at", "back_at"),
     [
         ("from-scratch-spark", "after move of step 2", "after move of step 1"),
-        (
+        pytest.param(
             "from-scratch-streams",
             "after delete_topic of step 6",
             "after create_topic of step 2",
+            marks=pytest.mark.long,
         ),
     ],
 )

@@ -87,10 +87,18 @@ def _login() -> str:
 
 
 def _wait(found: Secured) -> None:
+    from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
     config = {**found.config("admin"), "bootstrap.servers": found.address, "log_level": 0}
-    AdminClient(config).list_topics(timeout=30)
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            AdminClient(config).list_topics(timeout=10)
+            return
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,7 @@ def checkpoints(shop, broker, spark, tmp_path_factory):
         yield folders
 
 
+@pytest.mark.long
 def test_the_first_query_writes_windows_of_cities(checkpoints, consume):
     rows = [json.loads(m.value()) for m in consume(CITY_REVENUE.name, 60)]
     assert len(rows) == 60

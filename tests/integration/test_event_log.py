@@ -19,7 +19,9 @@ pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("event_log_program.py")
 
 
-@pytest.mark.parametrize(("codec", "rolling"), [("zstd", "true"), ("lz4", "false")])
+@pytest.mark.parametrize(
+    ("codec", "rolling"), [("zstd", "true"), pytest.param("lz4", "false", marks=pytest.mark.long)]
+)
 def test_a_log_is_read_while_it_is_written_and_after(tmp_path: Path, codec: str, rolling: str):
     (tmp_path / "log").mkdir()
     command = [sys.executable, str(PROGRAM), str(tmp_path), codec, rolling]

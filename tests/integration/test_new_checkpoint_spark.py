@@ -193,6 +193,7 @@ def keep_producing(orders, stop):
         time.sleep(0.2)
 
 
+@pytest.mark.long
 def test_named_sources_of_4_2_are_carried_by_their_names(team, orders, spark):
     for name, value in EVOLUTION.items():
         spark.conf.set(name, value)
@@ -217,6 +218,7 @@ def test_named_sources_of_4_2_are_carried_by_their_names(team, orders, spark):
             spark.conf.unset(name)
 
 
+@pytest.mark.long
 def test_from_a_time_it_reads_what_lies_behind_that_time_in_each_partition(team, orders):
     orders.produce(40)
     orders.run(orders.kafka().groupBy("value").agg(F.count("*").alias("n")))

@@ -12,7 +12,7 @@ from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.conftest import Team, end_workers
 from integration.driven import Driven
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 JOBS = """
 import json
 from pyspark.sql import functions as F

@@ -60,7 +60,12 @@ def quick_maintenance(spark):
     getattr(spark._jvm, "org.apache.spark.sql.execution.streaming.state.StateStore").stop()
 
 
-@pytest.fixture(params=KINDS)
+# The other providers take a minute each.
+SHORT = {"rocksdb", "rocksdb-changelog"}
+ALL = [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+
+
+@pytest.fixture(params=ALL)
 def conf(request, spark):
     """The session with one provider's settings, as it was afterwards."""
     settings = KINDS[request.param] | QUICK | {"spark.sql.shuffle.partitions": "2"}

@@ -91,6 +91,7 @@ def test_a_refusal_is_told_by_its_own_condition_and_nothing_else_is_touched(laid
     assert not list(options.scratch.glob(f"{PREFIX}*"))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_both_versions_get_the_same_input_and_their_output_is_compared(laid_out):
     folder, options = laid_out("agg_min_to_max")

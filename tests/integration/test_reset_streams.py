@@ -154,6 +154,7 @@ def topic_names(team):
         return set(kafka.partitions())
 
 
+@pytest.mark.long
 def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, app, class_path):
     state = team.folder / "state"
     words = resettable.argv(

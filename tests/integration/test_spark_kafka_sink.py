@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from headgate.gateway.checkpoint.folders import tree_hash
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 
 class Totals:

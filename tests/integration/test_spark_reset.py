@@ -95,6 +95,7 @@ def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     assert read_checkpoint(str(checkpoint)).last_commit_batch == old.last_commit_batch + 1
 
 
+@pytest.mark.long
 def test_a_query_that_goes_on_after_the_stop_is_refused_and_left_alone(team, counts, produce):
     orders, checkpoint = counts
     text = (team.folder / "headgate.toml").read_text()

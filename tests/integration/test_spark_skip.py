@@ -10,7 +10,7 @@ import pytest
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration.poisoned import POISON, Poisoned
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -60,6 +60,7 @@ def topology(home: Path, name: str) -> dict:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     console, kafka = started.address("Console"), started.address("Kafka")
     assert console.startswith("http://127.0.0.1:")
@@ -105,6 +106,7 @@ def starts(stack: Stack, name: str) -> None:
     assert stack.control("status", name).returncode == 0
 
 
+@pytest.mark.long
 def test_it_goes_on_where_it_was_and_a_refused_version_says_why(started, home):
     metadata = (home / "checkpoints" / NAMES[0] / "metadata").read_text()
     before = batch(home, NAMES[0])

@@ -15,7 +15,7 @@ from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from integration import state_processors
 from integration.state_processors import OUT, Seen, SeenOnce, Timed, timed_groups
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 PREFIX = "spark.sql.streaming.stateStore."
 ROCKSDB = {

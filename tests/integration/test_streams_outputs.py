@@ -67,6 +67,7 @@ def begin(window):
     return int(window.partition("@")[2]) - resettable.base_time()
 
 
+@pytest.mark.long
 def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_record(
     tmp_path, broker, class_path
 ):

@@ -77,6 +77,7 @@ def test_nothing_is_left_of_one_that_retires_and_its_undo_brings_all_back(app):
     retires_and_comes_back(app)
 
 
+@pytest.mark.long
 def test_so_it_is_with_one_of_the_streams_protocol_whose_input_then_gets_more_partitions(
     tmp_path, broker, class_path
 ):
@@ -132,6 +133,7 @@ def gets_more_partitions(app):
     assert "has 3 partitions already" in again[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", ["classic", "streams"])
 def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
     protocol, tmp_path, broker, class_path

@@ -1,6 +1,8 @@
 """A Connect client that watches its query: `connect_client.py PORT FOLDER`; it just ends."""
 
 import sys
+import time
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -19,4 +21,10 @@ while not any(p.numInputRows for p in query.recentProgress):
     query.awaitTermination(1)
 query.awaitTermination(5)
 query.stop()
+# The server reports the end a moment later, and more than that on a busy machine.
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline and not any(
+    '"terminated"' in file.read_text() for file in Path(home, "watch").rglob("*.jsonl")
+):
+    time.sleep(0.1)
 print("ends", flush=True)

@@ -169,6 +169,7 @@ def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
             startable(context, function)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     registered('entry_point = "after:rehearsed"')

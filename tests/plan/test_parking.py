@@ -277,7 +277,7 @@ def test_what_comes_after_the_parking_is_not_deleted(kafka_lab, topic, write, re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [DeleteTopics, EmptyTopics])
+@pytest.mark.parametrize("kind", [EmptyTopics, pytest.param(DeleteTopics, marks=pytest.mark.long)])
 def test_parking_and_putting_back_survive_a_crash_at_every_point(
     kafka_lab, topic, write, read, kind
 ):

@@ -58,6 +58,7 @@ def make(admin, name, config):
     return name
 
 
+@pytest.mark.long
 @pytest.mark.kafka
 def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application, consume):
     here, app, mine, other, orders = application

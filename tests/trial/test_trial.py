@@ -13,6 +13,8 @@ from trial.trial import attempt
 
 def _marked(case: Case) -> object:
     marks = [pytest.mark.kafka] + ([pytest.mark.spark] if case.kind.engine == "spark" else [])
+    if case.kind.engine == "spark":
+        marks.append(pytest.mark.long)
     return pytest.param(case, id=case.name, marks=marks)
 
 

@@ -31,7 +31,7 @@ def brought(location, settings, folder):
     return folder
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=[*STORES[:-1], pytest.param(STORES[-1], marks=pytest.mark.long)])
 def store(request):
     return request.getfixturevalue(request.param)
 
@@ -86,6 +86,7 @@ def test_a_store_that_takes_no_writes_says_so_in_a_sentence(s3, tmp_path):
         effects.copy_place(s3.address, f"{s3.address}.5", expected="x")
 
 
+@pytest.mark.long
 def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
     somebody = {"hdfs": {**hdfs.settings["hdfs"], "user": "somebody"}}
     effects = effects_of(hdfs, tmp_path, settings=somebody)

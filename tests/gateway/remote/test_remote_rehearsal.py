@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from headgate.model.registered_pipelines import Registry
 from headgate.model.rehearsal import EngineOutcome
 from headgate.usecases.context import Context
@@ -27,6 +29,7 @@ def objects(settings):
     return {f.path: (f.size, f.mtime_ns) for f in found if f.is_file}
 
 
+@pytest.mark.long
 def test_a_checkpoint_in_a_store_is_rehearsed_on_a_copy(s3, tmp_path, monkeypatch):
     folder = prepare(CASE, tmp_path)
     monkeypatch.chdir(folder)

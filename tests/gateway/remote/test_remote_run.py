@@ -14,7 +14,7 @@ from integration.conftest import Team, end_workers
 
 OLD = "s3a://bucket/runs/ck"
 # So many files that a copy goes on for long after its first file is there.
-FILES = 600
+FILES = 300
 START = """
 import sys
 from pyarrow import fs

@@ -150,6 +150,7 @@ def lab(spark, hdfs, tmp_path):
     store.close()
 
 
+@pytest.mark.long
 def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     old, settings = lab.now, lab.registry.file_systems
     write(tmp_path / "in", range(ALL), value=1)
