@@ -62,10 +62,10 @@ def quick_maintenance(spark):
 
 # The other providers take a minute each.
 SHORT = {"rocksdb", "rocksdb-changelog"}
-ALL = [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+MARKED = [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
 
 
-@pytest.fixture(params=ALL)
+@pytest.fixture(params=MARKED)
 def conf(request, spark):
     """The session with one provider's settings, as it was afterwards."""
     settings = KINDS[request.param] | QUICK | {"spark.sql.shuffle.partitions": "2"}
