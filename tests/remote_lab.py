@@ -126,6 +126,6 @@ def scratch_of(lab):
 
 
 def rewind_of(lab):
-    plan = build_plan("from-old-state", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
+    plan = build_plan("rewind", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
     assert plan.appliable, plan.refusals
     return plan

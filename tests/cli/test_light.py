@@ -81,7 +81,7 @@ def team(tmp_path):
     [
         (["plan", "from-scratch", "billing"], {4}),
         (["plan", "from-scratch", "clicks"], {0, 3}),
-        (["plan", "from-old-state", "clicks", "--batch", "0"], {0, 3}),
+        (["plan", "rewind", "clicks", "--batch", "0"], {0, 3}),
         (["reset", "--application-id", "shop", "--bootstrap-server", "127.0.0.1:1"], {4}),
     ],
     ids=["group", "query", "old state", "reset"],

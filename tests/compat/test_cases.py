@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[1] / "cases"
 CASES, STREAMS = (sorted((ROOT / engine).iterdir()) for engine in ("spark", "kafka_streams"))
 FRESH = sorted(p.parent for p in (ROOT / "spark_fresh").glob("*/*/outcome.json"))
 SCENARIOS = {
-    *("from-scratch", "from-point", "from-old-state", "carry-over", "historical-range", "bounded"),
+    *("from-scratch", "from-point", "rewind", "new-checkpoint", "historical-range", "bounded"),
     *("incremental", "offline-upgrade", "online-upgrade", "pause", "late-batch", "dead-letters"),
-    *("ab", "repair", "rescale", "skip", "chain", "retire"),
+    *("ab", "repair", "repartition", "skip-records", "chain", "decommission"),
 }
 _ATTRIBUTE = re.compile(r"(?<=[^\s#])#(\d+)(?=L?\b)")
 _JSON_ID = re.compile(r'("id":)(\d+)(?=,"jvmId")')

@@ -69,7 +69,7 @@ def test_a_plan_that_would_repeat_its_batches_is_blocked(written, tmp_path, name
     config.write_text(f'store.url = "sqlite:///{tmp_path}/s.db"\n{TOML.format(more=more)}')
     monkeypatch.setenv("HEADGATE_CONFIG", str(config))
     assert run("capture", str(folder / name), "--pipeline", "prices").exit_code == 0
-    plan = ("plan", "from-old-state", "prices", "--batch", "0", "--format", "json")
+    plan = ("plan", "rewind", "prices", "--batch", "0", "--format", "json")
     found = json.loads(run(*plan).stdout)
     assert not found["appliable"]
     (reason,) = found["refusals"]

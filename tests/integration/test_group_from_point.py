@@ -1,4 +1,4 @@
-"""From a point on a real broker: what is committed after, and what a member then reads."""
+"""From an offset or time on a real broker: what is committed, and what a member then reads."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_new_version_reads_exactly_what_the_old_one_had_not_committed(team, or
     writing = threading.Thread(target=keep_producing, args=(orders, stop))
     writing.start()
     try:
-        file, plan = team.plan("orders", "--source=0=1", "--source=1=0", scenario="carry-over")
+        file, plan = team.plan("orders", "--source=0=1", "--source=1=0", scenario="new-checkpoint")
         assert plan["appliable"], plan["refusals"]
         assert any("was begun and not committed" in risk for risk in plan["risks"])
         (lost,) = plan["impact"]["open_state"]
@@ -207,7 +207,7 @@ def test_named_sources_of_4_2_are_carried_by_their_names(team, orders, spark):
         orders.file("b.txt", "b1")
         place = orders.folder / "next"
         rows = ("--source=files=lines", "--source=orders=orders")
-        file, plan = team.plan("orders", *rows, f"--to={place}", scenario="carry-over")
+        file, plan = team.plan("orders", *rows, f"--to={place}", scenario="new-checkpoint")
         assert plan["appliable"], plan["refusals"]
         team.run("apply", str(file))
         new = orders.files("files").union(orders.kafka("orders")).groupBy("value")

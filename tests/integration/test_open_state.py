@@ -220,7 +220,7 @@ def ran(lab):
     lab.write(lab.query.one)
     before = lab.run(lab.checkpoint)
     held = tree_hash(lab.checkpoint)
-    carried, place = lab.begin("carry-over")
+    carried, place = lab.begin("new-checkpoint")
     pointed, elsewhere = lab.begin("from-point", **{"to-offset": POINT})
     assert tree_hash(lab.checkpoint) == held
     lab.write(lab.query.two)

@@ -85,7 +85,7 @@ def test_the_results_of_later_batches_come_twice_as_the_plan_said(team, totals, 
     groups.commit(reader, {(totals.out, 0): (0, "")})
 
     asked = ("--batch=1", "--sink=kafka", f"--sink-path={totals.out}")
-    file, plan = team.plan("totals", *asked, scenario="from-old-state")
+    file, plan = team.plan("totals", *asked, scenario="rewind")
     assert plan["appliable"], plan["refusals"]
     told = next(s for s in plan["steps"] if s["action"] == "record_output")["details"]["written"]
     twice = {w["partition"]: written[w["partition"]][w["begin"] : w["end"]] for w in told}

@@ -1,4 +1,4 @@
-"""Real queries of Spark side by side: one is retired with its group, and comes back by the undo."""
+"""Two real Spark queries: one is decommissioned with its group; the undo restores it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_query_goes_with_its_group_and_its_neighbour_goes_on(
     mine, other = pair
     assert mine.counts == other.counts == counted(consume, mine.topic, 24)
     was, beside = mine.left(), other.left()
-    file, plan = team.plan("totals", scenario="retire")
+    file, plan = team.plan("totals", scenario="decommission")
     assert plan["appliable"], plan["refusals"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",

@@ -101,7 +101,7 @@ def test_a_record_is_left_out_and_the_state_is_that_of_all_others(team, poisoned
     query, sent = poisoned("stateful")
     before, state = tree_hash(query.checkpoint), state_of(spark, query.checkpoint, 0)
     asked = (f"--records={query.topic}:0:5", "--sink=kafka")
-    file, plan = team.plan("poisoned", *asked, scenario="skip")
+    file, plan = team.plan("poisoned", *asked, scenario="skip-records")
     assert plan["appliable"], plan["refusals"]
     assert [s["action"] for s in plan["steps"]] == [
         *("stop_pipeline", "park_records", "cut_copy", "put_cut", "finish_batch"),
@@ -130,7 +130,7 @@ def test_files_have_every_record_but_the_skipped_one_and_after_the_undo_all(
     query, sent = poisoned("stateless")
     before = tree_hash(query.checkpoint)
     asked = (f"--records={query.topic}:0:5", "--sink=file", f"--sink-path={query.out}")
-    file, plan = team.plan("poisoned", *asked, scenario="skip")
+    file, plan = team.plan("poisoned", *asked, scenario="skip-records")
     assert plan["appliable"], plan["refusals"]
     run = team.run("apply", str(file))
     produce(query.topic, ["c", "a"], partition=0)

@@ -139,7 +139,7 @@ def test_state_lies_in_other_partitions_row_by_row_and_goes_on(team, lines):
     before = tree_hash(lines.checkpoint)
     assert partitions(lines.checkpoint) == {"0", "1"}
 
-    file, plan = team.plan("lines", "--partitions=5", scenario="rescale")
+    file, plan = team.plan("lines", "--partitions=5", scenario="repartition")
     assert plan["appliable"], plan["refusals"]
     run = team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
@@ -163,7 +163,7 @@ def test_timers_of_processing_time_fire_once_in_other_partitions(team, lines, qu
     lines.add(*keys, "never-1", "never-2", "k3")
     counts = Counter([*keys, "never-1", "never-2", "k3"])
     assert lines.one_batch(query(lines)) == sorted(counts.items())
-    file, plan = team.plan("lines", "--partitions=5", scenario="rescale")
+    file, plan = team.plan("lines", "--partitions=5", scenario="repartition")
     assert plan["appliable"], plan["refusals"]
     run = team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
@@ -181,14 +181,14 @@ def test_state_that_spark_can_t_spread_is_refused_with_its_reason(team, lines, s
     spark.conf.unset(f"{PREFIX}providerClass")
     lines.write(5)
     lines.run(counted(lines))
-    _, plan = team.plan("lines", "--partitions=5", scenario="rescale", code=3)
+    _, plan = team.plan("lines", "--partitions=5", scenario="repartition", code=3)
     assert "HDFSBackedStateStoreProvider" in plan["refusals"][0]
 
 
 def test_a_limit_is_refused_as_spark_refuses_it(team, lines, spark):
     lines.write(5)
     assert len(lines.run(lines.frame().limit(3).selectExpr("k", "1 AS n"), mode="append")) == 3
-    _, plan = team.plan("lines", "--partitions=5", scenario="rescale", code=3)
+    _, plan = team.plan("lines", "--partitions=5", scenario="repartition", code=3)
     assert "limit()" in plan["refusals"][0]
     with pytest.raises(SparkRuntimeException, match="STDS_FAILED_TO_READ_STATE"):
         spark._streamingCheckpointManager.repartition(str(lines.checkpoint), 5, True)
@@ -198,14 +198,14 @@ def test_a_new_version_begins_with_the_old_ones_state(team, lines, spark):
     lines.write(20)
     lines.run(processed(lines, Seen()))
     # The schemas of its variables stand in files that the state names by their full address.
-    file, _ = team.plan("lines", "--partitions=3", scenario="rescale")
+    file, _ = team.plan("lines", "--partitions=3", scenario="repartition")
     team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2"}
 
     before, counts = tree_hash(lines.checkpoint), lines.counts()
     folder = lines.folder / "old-state"
 
-    file, plan = team.plan("lines", f"--export-state={folder}", scenario="carry-over")
+    file, plan = team.plan("lines", f"--export-state={folder}", scenario="new-checkpoint")
     assert plan["appliable"], plan["refusals"]
     assert any("initialState" in risk for risk in plan["risks"])
     run = team.run("apply", str(file))

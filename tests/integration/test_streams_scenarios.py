@@ -1,4 +1,4 @@
-"""One real Kafka Streams application is paused, upgraded, skips a record, retires, and comes back.
+"""One real Kafka Streams application: pause, upgrade, skip a record, decommission, undo.
 
 Every record that it writes is compared with what was counted directly from its input.
 """
@@ -65,16 +65,16 @@ def test_a_record_that_kills_it_is_skipped(team, app):
     resettable.produce(app.broker, app.topic, [("poison", 320_000)])
     wait(lambda: not app.runs, "it does not die of the record")
     app.write(MORE)
-    _, run = apply(team, "skip", f"--records={app.topic}:0:{at}")
+    _, run = apply(team, "skip-records", f"--records={app.topic}:0:{at}")
     app.must_have_read(app.read()[at + 1 :])
     undo(team, run)
     assert app.committed()[app.topic] == at and not app.runs
-    apply(team, "skip", f"--records={app.topic}:0:{at}")
+    apply(team, "skip-records", f"--records={app.topic}:0:{at}")
     app.must_have_read(app.read()[at + 1 :])
 
 
-def test_nothing_is_left_of_one_that_retires_and_its_undo_brings_all_back(app):
-    retires_and_comes_back(app)
+def test_nothing_is_left_of_one_that_is_decommissioned_and_its_undo_brings_all_back(app):
+    is_decommissioned_and_comes_back(app)
 
 
 @pytest.mark.long
@@ -82,14 +82,14 @@ def test_so_it_is_with_one_of_the_streams_protocol_whose_input_then_gets_more_pa
     tmp_path, broker, class_path
 ):
     with at_work(tmp_path, broker, class_path, group_protocol="streams") as app:
-        retires_and_comes_back(app)
+        is_decommissioned_and_comes_back(app)
         gets_more_partitions(app)
 
 
-def retires_and_comes_back(app):
+def is_decommissioned_and_comes_back(app):
     app.shell("stop")
     topics, committed = app.topics(), app.committed()
-    plan, run = apply(app.team, "retire", "--park")
+    plan, run = apply(app.team, "decommission", "--park")
     assert [s["action"] for s in plan["steps"]][-2:] == ["clear_local_state", "delete_group"]
     assert app.topics() == {f"{app.name}-in", f"{app.name}-out"}
     assert app.committed() == {} and not (app.folder / "state").exists()
@@ -108,7 +108,7 @@ def gets_more_partitions(app):
     """
     before = app.written()
     with writing(app):
-        plan, run = apply(app.team, "rescale", "--partitions=3")
+        plan, run = apply(app.team, "repartition", "--partitions=3")
     assert [s["action"] for s in plan["steps"]] == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
         *("raise_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
@@ -129,7 +129,7 @@ def gets_more_partitions(app):
     assert [found[name] for name in app.own] == [3, 3]
     why = app.team.run("undo", run, code=3)["error"]
     assert f"can't be undone: {app.topic} keeps 3 partitions" in why
-    again = app.team.plan("app", "--partitions=3", scenario="rescale", code=3)[1]["refusals"]
+    again = app.team.plan("app", "--partitions=3", scenario="repartition", code=3)[1]["refusals"]
     assert "has 3 partitions already" in again[0]
 
 
@@ -139,7 +139,7 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
     protocol, tmp_path, broker, class_path
 ):
     with at_work(tmp_path, broker, class_path, kind="fixed", group_protocol=protocol) as app:
-        plan, _ = apply(app.team, "rescale", "--partitions=2")
+        plan, _ = apply(app.team, "repartition", "--partitions=2")
         assert [s["action"] for s in plan["steps"]] == [
             *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
             *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
@@ -152,7 +152,9 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
         with open_kafka(app.team.context.registry) as kafka:
             found = {name: len(parts) for name, parts in kafka.partitions().items()}
         assert [found[name] for name in app.own] == [3, 3]
-        again = app.team.plan("app", "--partitions=2", scenario="rescale", code=3)[1]["refusals"]
+        again = app.team.plan("app", "--partitions=2", scenario="repartition", code=3)[1][
+            "refusals"
+        ]
         assert f"{app.own[1]}, {app.own[0]}, whose number the code" in again[0]
 
 

@@ -117,7 +117,7 @@ def test_a_topic_that_was_made_anew_is_no_repair(copy_of):
     [topic] = json.loads((folder / "offsets" / "0").read_text().split("\n")[2])
     next_batch(folder, f'{{"{topic}":{{"0":2}}}}')
     looked = looked_at(folder)
-    assert not looked.flaws and looked.left[0].scenario == "carry-over"
+    assert not looked.flaws and looked.left[0].scenario == "new-checkpoint"
     assert "stands at 3 after batch 0 and at 2" in looked.left[0].what
 
 
@@ -211,7 +211,7 @@ def test_torn_offsets_of_a_batch_that_is_done_take_it_back(copy_of, tmp_path):
     (tmp_path / "out" / "_spark_metadata").mkdir(parents=True)
     (tmp_path / "out" / "_spark_metadata" / str(newest)).touch()
     looked = looked_at(folder, sink=tmp_path / "out")
-    assert not looked.edits and looked.left[0].scenario == "from-old-state"
+    assert not looked.edits and looked.left[0].scenario == "rewind"
 
 
 def test_commits_without_offsets_are_taken_back(copy_of):
@@ -251,7 +251,7 @@ def test_what_no_edit_brings_back_names_the_scenario(copy_of):
     shutil.rmtree(folder / "sources" / "0")
     (folder / "sources" / "0").mkdir()
     looked = looked_at(folder)
-    assert [(f.code, f.scenario) for f in looked.left] == [("no_source_log", "carry-over")]
+    assert [(f.code, f.scenario) for f in looked.left] == [("no_source_log", "new-checkpoint")]
 
 
 def golden(tmp_path, name):
@@ -260,11 +260,11 @@ def golden(tmp_path, name):
     return target
 
 
-def test_state_that_is_gone_is_from_old_state(tmp_path):
+def test_state_that_is_gone_is_for_rewind(tmp_path):
     folder = golden(tmp_path, "two_operators")
     (folder / "state" / "1" / "3" / "2.zip").unlink()
     looked = looked_at(folder)
-    assert [(f.code, f.scenario) for f in looked.left] == [("state_version_gone", "from-old-state")]
+    assert [(f.code, f.scenario) for f in looked.left] == [("state_version_gone", "rewind")]
 
 
 def test_a_commit_that_names_states_checkpoints_can_not_be_run_again(tmp_path):
@@ -272,7 +272,7 @@ def test_a_commit_that_names_states_checkpoints_can_not_be_run_again(tmp_path):
     newest = max(int(f.name) for f in (folder / "commits").iterdir() if f.name.isdigit())
     (folder / "commits" / str(newest)).write_bytes(b"")
     looked = looked_at(folder)
-    assert not looked.edits and looked.left[0].scenario == "from-old-state"
+    assert not looked.edits and looked.left[0].scenario == "rewind"
 
 
 def test_several_things_are_repaired_one_after_the_other(copy_of):

@@ -65,14 +65,19 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         ("from-scratch", with_start(REMOTE, "x ${HEADGATE_CHECKPOINT}"), "passes", State.MET),
         ("from-scratch", REMOTE, "The plan reads it.", State.UNKNOWN),
         ("repair", REMOTE, "is on a remote file system", State.MISSING),
-        ("retire", replace(LOCAL, checkpoint=None), "`/ck` holds no checkpoint", State.MISSING),
         (
-            "retire",
+            "decommission",
+            replace(LOCAL, checkpoint=None),
+            "`/ck` holds no checkpoint",
+            State.MISSING,
+        ),
+        (
+            "decommission",
             replace(LOCAL, checkpoint=None, unread="It can't be read."),
             "can't be read",
             State.UNKNOWN,
         ),
-        ("carry-over", replace(LOCAL, position=None), "reads the sources", State.UNKNOWN),
+        ("new-checkpoint", replace(LOCAL, position=None), "reads the sources", State.UNKNOWN),
         (
             "from-point",
             replace(
@@ -85,7 +90,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             State.MISSING,
         ),
         (
-            "skip",
+            "skip-records",
             replace(
                 LOCAL,
                 position=replace(POSITION, sources=(replace(KAFKA, kind=SourceKind.FILES),)),
@@ -94,30 +99,30 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             State.MISSING,
         ),
         (
-            "from-old-state",
+            "rewind",
             replace(LOCAL, checkpoint=replace(LOCAL.checkpoint, last_commit_batch=None)),
             "No batch has completed.",
             State.MISSING,
         ),
         (
-            "rescale",
+            "repartition",
             replace(LOCAL, position=replace(POSITION, pinned={})),
             "The state is kept by",
             State.MISSING,
         ),
         (
-            "rescale",
+            "repartition",
             replace(LOCAL, position=replace(POSITION, operators=("globalLimit",))),
             "The query has a limit().",
             State.MISSING,
         ),
         (
-            "rescale",
+            "repartition",
             replace(LOCAL, version=replace(LOCAL.version, engine_version="3.5.1")),
             "It runs on Spark 3.5.1.",
             State.MISSING,
         ),
-        ("rescale", replace(LOCAL, version=None), "No stored version", State.UNKNOWN),
+        ("repartition", replace(LOCAL, version=None), "No stored version", State.UNKNOWN),
         (
             "offline-upgrade",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands(deploy="x"))),
@@ -131,7 +136,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             State.MISSING,
         ),
         (
-            "skip",
+            "skip-records",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands())),
             "Only the plan shows whether they are needed.",
             State.UNKNOWN,
@@ -164,7 +169,7 @@ def test_the_facts_of_a_registered_pipeline_are_its_own(tmp_path):
     assert found["q"].checkpoint.last_commit_batch == 2
     assert found["q"].position is None and "sources/0/0 is gone" in found["q"].unread
     assert State.MET in states("repair", found["q"]).values()
-    assert State.UNKNOWN in states("carry-over", found["q"]).values()
+    assert State.UNKNOWN in states("new-checkpoint", found["q"]).values()
     assert found["r"].remote and "s3://nowhere/ck" in found["r"].unread
     assert found["g"].checkpoint is None and found["g"].unread is None
     assert found["n"].checkpoint is None and found["n"].unread is None

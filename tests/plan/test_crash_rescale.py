@@ -100,7 +100,7 @@ def test_it_ends_the_same_wherever_it_crashes(application):
         own = at_work(here, orders, app, has)
         before = committed(here.effects(), app)
         options = {"partitions": str(has + 1)}
-        plan = build_plan("rescale", "q", here.effects(), options, version=version)
+        plan = build_plan("repartition", "q", here.effects(), options, version=version)
         assert plan.appliable, plan.refusals
         run = here.enqueue(plan)
         crashed = crashes(here, run, plan, at)

@@ -71,7 +71,7 @@ def query(lab):
     return make
 
 
-def plan(lab, scenario="carry-over", version=None, **options):
+def plan(lab, scenario="new-checkpoint", version=None, **options):
     return build_plan(scenario, "q", lab.effects(), options, version=version)
 
 

@@ -50,7 +50,7 @@ def old(lab):
 def plan_of(here, version=None, **options):
     given = {"batch": TO, "sink": "file", "sink-path": str(here.folder / "out")} | options
     asked = {name: value for name, value in given.items() if value is not None}
-    return build_plan("from-old-state", "q", here.effects(), asked, version=version)
+    return build_plan("rewind", "q", here.effects(), asked, version=version)
 
 
 def log_of(here):
@@ -228,7 +228,7 @@ def test_others_have_no_past(lab, engine):
     here = lab()
     pipeline = Pipeline(name="q", engine=engine, group="g")
     here.registry = Registry(path=here.registry.path, pipelines=(pipeline,))
-    plan = build_plan("from-old-state", "q", here.effects(), {"batch": 1})
+    plan = build_plan("rewind", "q", here.effects(), {"batch": 1})
     assert "no old state to go back to" in plan.refusals[0]
 
 

@@ -118,7 +118,7 @@ def plan_of(lab, *topics, kind=DeleteTopics):
     facts = topic_shapes(world.shapes(topics))
     steps = (ParkRecords(topics=facts), kind(topics=facts, parked=True))
     return Plan(
-        scenario="retire",
+        scenario="decommission",
         pipeline=None,
         steps=steps,
         preconditions={"cluster_id": world.cluster_id()},

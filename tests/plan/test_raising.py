@@ -27,7 +27,7 @@ def planned(lab, names, to, **more):
     topics = {name: {"id": now[name][0], "partitions": now[name][1]} for name in names}
     step = RaisePartitions(topics=topics, to=to, **more)
     facts = {"cluster_id": lab.effects().cluster_id()}
-    return Plan(scenario="rescale", pipeline=None, steps=(step,), preconditions=facts)
+    return Plan(scenario="repartition", pipeline=None, steps=(step,), preconditions=facts)
 
 
 def counts(lab, names):

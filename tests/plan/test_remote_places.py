@@ -56,7 +56,7 @@ def test_the_plan_of_a_copy_says_what_it_costs(remote):
 def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
     lab = remote()
     old = lab.old_hash
-    plan = build_plan("carry-over", "q", lab.effects(), {"source": ["0=0"]})
+    plan = build_plan("new-checkpoint", "q", lab.effects(), {"source": ["0=0"]})
     assert plan.appliable, plan.refusals
     actions = ["stop_pipeline", "make_place", "lead_query", "start_elsewhere"]
     assert [s.action for s in plan.steps] == actions
@@ -137,10 +137,14 @@ def test_a_new_version_that_ends_before_its_first_batch_is_taken_back(upgrade):
     assert (lab.folder / "running").exists()
 
 
-def test_rescale_repair_and_retire_say_why_they_do_not_work_there(remote):
+def test_repartition_repair_and_decommission_say_why_they_do_not_work_there(remote):
     lab = remote()
     (lab.folder / "running").unlink()
-    for scenario, options in (("rescale", {"partitions": 4}), ("repair", {}), ("retire", {})):
+    for scenario, options in (
+        ("repartition", {"partitions": 4}),
+        ("repair", {}),
+        ("decommission", {}),
+    ):
         plan = build_plan(scenario, "q", lab.effects(), options)
         assert not plan.appliable
         assert any("remote file system" in refusal for refusal in plan.refusals), scenario

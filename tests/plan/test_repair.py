@@ -147,7 +147,7 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     (here.folder / "ck" / "sources" / "0" / "4").unlink()
     plan = repair_of(here)
     assert not plan.steps
-    # Which files were read is not known any more, so a carry-over would not know where to begin.
+    # Which files were read is not known any more, so new-checkpoint would not know where to begin.
     assert "`headgate plan from-scratch` gets over it" in plan.refusals[0]
     assert plan.refusals[1].startswith("could be repaired: `offsets/5`")
 
@@ -181,9 +181,9 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
         if not file.name.lstrip(".").startswith(f"{last + 1}."):
             file.rename(store / file.name)
     (said, *_) = repair_of(here).refusals
-    assert said.endswith(f"`headgate plan from-old-state --batch {last - 1}` gets over it")
+    assert said.endswith(f"`headgate plan rewind --batch {last - 1}` gets over it")
     sink = {"batch": last - 1, "sink": "kafka"}
-    way = build_plan("from-old-state", "q", here.effects(), sink)
+    way = build_plan("rewind", "q", here.effects(), sink)
     assert not any("can't be gone back to" in refusal for refusal in way.refusals)
 
 

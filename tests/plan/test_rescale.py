@@ -45,7 +45,9 @@ def query(lab):
 
 
 def plan(lab, partitions="5", version=None):
-    return build_plan("rescale", "q", lab.effects(), {"partitions": partitions}, version=version)
+    return build_plan(
+        "repartition", "q", lab.effects(), {"partitions": partitions}, version=version
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
     assert [s.action for s in made.steps] == [
         "stop_pipeline",
         "snapshot_checkpoint",
-        "rescale_copy",
+        "repartition_state",
         "place_checkpoint",
         "start_pipeline",
     ]

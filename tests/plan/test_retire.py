@@ -63,7 +63,7 @@ def make(admin, name, config):
 def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application, consume):
     here, app, mine, other, orders = application
     before, records = committed(here.effects(), app), values(consume(mine, 3))
-    plan = build_plan("retire", "q", here.effects(), {"park": True})
+    plan = build_plan("decommission", "q", here.effects(), {"park": True})
     assert plan.appliable, plan.refusals
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
@@ -91,7 +91,7 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
 @pytest.mark.kafka
 def test_without_parking_the_loss_is_named(application):
     here, _, mine, _, _ = application
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert any(f"the records of {mine} are gone for good" in risk for risk in plan.risks)
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -105,9 +105,9 @@ def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     here, _, mine, other, _ = application
     unlisted = replace(here.registry.pipelines[0], topics=())
     here.registry = replace(here.registry, pipelines=(unlisted, here.registry.pipelines[1]))
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert any(f"nothing proves that {mine} is" in refusal for refusal in plan.refusals)
-    named = build_plan("retire", "q", here.effects(), {"internal-topics": [other]})
+    named = build_plan("decommission", "q", here.effects(), {"internal-topics": [other]})
     assert any(f"{other} is not" in refusal for refusal in named.refusals)
 
 
@@ -120,7 +120,7 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
     before = committed(here.effects(), group)
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert plan.appliable, plan.refusals
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -130,12 +130,12 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
 
     twin = replace(pipeline, name="twin")
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
-    shared = build_plan("retire", "q", here.effects())
+    shared = build_plan("decommission", "q", here.effects())
     assert shared.refusals == (f"twin is registered with the group {group}, too: it stays",)
 
 
 @pytest.mark.kafka
-def test_a_group_that_runs_is_not_retired(lab, broker, topic, unique):
+def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
     here, orders, group = lab(), topic("orders"), unique("billing")
     consumer = Consumer({"bootstrap.servers": broker, "group.id": group})
     consumer.subscribe([orders])
@@ -146,7 +146,7 @@ def test_a_group_that_runs_is_not_retired(lab, broker, topic, unique):
     here.registry = Registry(
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert any("stop them first" in refusal for refusal in plan.refusals)
     assert any("q runs: stop it first" in refusal for refusal in plan.refusals)
     consumer.close()
@@ -154,10 +154,10 @@ def test_a_group_that_runs_is_not_retired(lab, broker, topic, unique):
 
 def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
     here = lab()
-    assert "q runs: stop it first" in build_plan("retire", "q", here.effects()).refusals[0]
+    assert "q runs: stop it first" in build_plan("decommission", "q", here.effects()).refusals[0]
     (here.folder / "running").unlink()
     old = tree_hash(here.folder / "ck")
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert plan.appliable, plan.refusals
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -172,7 +172,7 @@ def test_a_shared_checkpoint_stays(lab):
     (here.folder / "running").unlink()
     twin = replace(here.registry.pipelines[0], name="twin")
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert any("twin is registered on the same checkpoint" in r for r in plan.refusals)
 
 
@@ -185,7 +185,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     mine = replace(here.registry.pipelines[0], group=group)
     here.registry = replace(here.registry, bootstrap_servers=broker, pipelines=(mine,))
     before = committed(here.effects(), group)
-    plan = build_plan("retire", "q", here.effects())
+    plan = build_plan("decommission", "q", here.effects())
     assert plan.appliable, plan.refusals
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
@@ -204,7 +204,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     # One that another pipeline has, too, is nobody's own.
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
-    refused = build_plan("retire", "q", here.effects())
+    refused = build_plan("decommission", "q", here.effects())
     assert any("other is registered with the group" in r for r in refused.refusals)
 
 
@@ -213,6 +213,6 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     (here.folder / "running").unlink()
     source = Source(position=0, format="kafka", options={"kafka.group.id": "ours"})
     version = Version(engine=Engine.SPARK, sources=(source,))
-    plan = build_plan("retire", "q", here.effects(), version=version)
+    plan = build_plan("decommission", "q", here.effects(), version=version)
     assert [s.action for s in plan.steps] == ["stop_pipeline", "set_aside"]
     assert any("its sources name the group ours" in risk for risk in plan.risks)

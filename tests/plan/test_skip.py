@@ -41,7 +41,7 @@ def commit(broker, group, *offsets):
 
 
 def plan_of(here, records):
-    return build_plan("skip", "q", here.effects(), {"records": records})
+    return build_plan("skip-records", "q", here.effects(), {"records": records})
 
 
 def read_on(broker, group, topic):

@@ -92,7 +92,7 @@ def stuck(lab, monkeypatch):
 
 def plan_of(here, records="t:0:12", **options):
     asked = {"records": records, "sink": "kafka"} | options
-    return build_plan("skip", "q", here.effects(), asked)
+    return build_plan("skip-records", "q", here.effects(), asked)
 
 
 def done(here):
@@ -195,7 +195,7 @@ SINKS = [
 def test_a_sink_that_is_not_known_is_refused(stuck, options, reason):
     given = {k: v for k, v in ({"sink": "kafka"} | options).items() if v is not None}
     here = stuck()
-    plan = build_plan("skip", "q", here.effects(), {"records": "t:0:12", **given})
+    plan = build_plan("skip-records", "q", here.effects(), {"records": "t:0:12", **given})
     assert reason in "; ".join(plan.refusals)
 
 

@@ -25,39 +25,39 @@ may touch.
 
 from __future__ import annotations
 
-from scenes.carry_over_spark import CarryOverSpark
-from scenes.from_old_state_spark import FromOldStateSpark
+from scenes.carry_over_spark import NewCheckpointSpark
+from scenes.from_old_state_spark import RewindSpark
 from scenes.from_point_group import FromPointGroup
 from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.from_scratch_streams import FromScratchStreams
 from scenes.more_streams import (
+    DecommissionStreams,
     FromPointStreams,
     OfflineUpgradeStreams,
     PauseStreams,
-    RetireStreams,
-    SkipStreams,
+    SkipRecordsStreams,
 )
 from scenes.offline_upgrade_group import OfflineUpgradeGroup
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
 from scenes.pause import PauseGroup, PauseSpark
 from scenes.repair_group import RepairGroup
 from scenes.repair_spark import RepairSpark
-from scenes.rescale_spark import RescaleSpark
-from scenes.rescale_streams import RescaleStreams
-from scenes.retire_group import RetireGroup
-from scenes.retire_spark import RetireSpark
+from scenes.rescale_spark import RepartitionSpark
+from scenes.rescale_streams import RepartitionStreams
+from scenes.retire_group import DecommissionGroup
+from scenes.retire_spark import DecommissionSpark
 from scenes.scene import Scene
-from scenes.skip_group import SkipGroup
-from scenes.skip_spark import SkipSpark
+from scenes.skip_group import SkipRecordsGroup
+from scenes.skip_spark import SkipRecordsSpark
 
 SCENES: tuple[type[Scene], ...] = (
-    FromOldStateSpark,
+    RewindSpark,
     FromPointGroup,
     FromPointSpark,
     FromPointStreams,
-    CarryOverSpark,
+    NewCheckpointSpark,
     FromScratchGroup,
     FromScratchSpark,
     FromScratchStreams,
@@ -69,14 +69,14 @@ SCENES: tuple[type[Scene], ...] = (
     PauseStreams,
     RepairGroup,
     RepairSpark,
-    RescaleSpark,
-    RescaleStreams,
-    RetireGroup,
-    RetireSpark,
-    RetireStreams,
-    SkipGroup,
-    SkipSpark,
-    SkipStreams,
+    RepartitionSpark,
+    RepartitionStreams,
+    DecommissionGroup,
+    DecommissionSpark,
+    DecommissionStreams,
+    SkipRecordsGroup,
+    SkipRecordsSpark,
+    SkipRecordsStreams,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -6,11 +6,11 @@ from scenes.from_scratch_spark import FromScratchSpark
 from scenes.scene import QueryScene
 
 
-class CarryOverSpark(QueryScene):
+class NewCheckpointSpark(QueryScene):
     """Another query id, no state, and not a record twice or left out."""
 
-    name = "carry-over-spark"
-    scenario = "carry-over"
+    name = "new-checkpoint-spark"
+    scenario = "new-checkpoint"
 
     make_ready = FromScratchSpark.make_ready
 

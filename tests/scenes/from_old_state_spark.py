@@ -10,11 +10,11 @@ from scenes.from_scratch_spark import FromScratchSpark
 from scenes.scene import QueryScene
 
 
-class FromOldStateSpark(QueryScene):
+class RewindSpark(QueryScene):
     """Back to the end of batch 0, of at least two."""
 
-    name = "from-old-state-spark"
-    scenario = "from-old-state"
+    name = "rewind-spark"
+    scenario = "rewind"
     arguments = ("--batch=0", "--sink=file", "--sink-path=results")
 
     def make_ready(self) -> None:

@@ -1,4 +1,4 @@
-"""A real Kafka Streams application goes back to a time, pauses, skips, retires, is upgraded."""
+"""A real Kafka Streams application: from a time, pause, skip, decommission, upgrade."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class PauseStreams(StreamsScene):
         self.check_one_life()
 
 
-class SkipStreams(StreamsScene):
+class SkipRecordsStreams(StreamsScene):
     """It has died of a record, and would again."""
 
-    name = "skip-streams"
-    scenario = "skip"
+    name = "skip-records-streams"
+    scenario = "skip-records"
 
     def make_ready(self) -> None:
         """Write the record behind the history of partition 0, and see it die."""
@@ -117,11 +117,11 @@ class SkipStreams(StreamsScene):
         assert self._has_ended(), "it was started, and had died before"
 
 
-class RetireStreams(StreamsScene):
+class DecommissionStreams(StreamsScene):
     """It was stopped for good; its records are parked for an undo."""
 
-    name = "retire-streams"
-    scenario = "retire"
+    name = "decommission-streams"
+    scenario = "decommission"
 
     def make_ready(self) -> None:
         """Stop it."""

@@ -51,11 +51,11 @@ def _written() -> Path:
     return folder / "checkpoint"
 
 
-class RescaleSpark(QueryScene):
+class RepartitionSpark(QueryScene):
     """Five partitions instead of two. The stand-in writes no state, so it starts only then."""
 
-    name = "rescale-spark"
-    scenario = "rescale"
+    name = "repartition-spark"
+    scenario = "repartition"
     arguments = (f"--partitions={_WANTED}",)
 
     def prepare(self) -> None:

@@ -13,11 +13,11 @@ from scenes.streams_scene import StreamsScene
 _HAD, _WANTED = 2, 4
 
 
-class RescaleStreams(StreamsScene):
+class RepartitionStreams(StreamsScene):
     """Four partitions instead of two, while a producer writes on that knows of the first two."""
 
-    name = "rescale-streams"
-    scenario = "rescale"
+    name = "repartition-streams"
+    scenario = "repartition"
     no_way_back = "Kafka takes none away"
 
     def fields(self) -> dict[str, object]:

@@ -6,14 +6,14 @@ from scenes.records import read_all
 from scenes.scene import STOP, GroupScene
 
 
-class RetireGroup(GroupScene):
+class DecommissionGroup(GroupScene):
     """Nothing is left of it but the topic that it read."""
 
-    name = "retire-group"
-    scenario = "retire"
+    name = "decommission-group"
+    scenario = "decommission"
 
     def prepare(self) -> None:
-        """Stop it before it is asked for: what runs is not retired."""
+        """Stop it before it is asked for: what runs is not decommissioned."""
         super().prepare()
         assert self.shell(STOP) == 0
         self.before = self.committed(self.group)

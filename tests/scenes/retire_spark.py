@@ -8,16 +8,16 @@ from scenes.records import read_all
 from scenes.scene import STOP, QueryScene
 
 
-class RetireSpark(QueryScene):
+class DecommissionSpark(QueryScene):
     """Nothing is left in its place; the topic that it read is left alone."""
 
-    name = "retire-spark"
-    scenario = "retire"
+    name = "decommission-spark"
+    scenario = "decommission"
 
     make_ready = FromScratchSpark.make_ready
 
     def prepare(self) -> None:
-        """Stop it before it is asked for: what runs is not retired."""
+        """Stop it before it is asked for: what runs is not decommissioned."""
         super().prepare()
         assert self.shell(STOP) == 0
         self.before = tree_hash(self.checkpoint)

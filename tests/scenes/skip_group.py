@@ -10,11 +10,11 @@ from scenes.records import parked_copies, read_all
 from scenes.scene import GroupScene
 
 
-class SkipGroup(GroupScene):
+class SkipRecordsGroup(GroupScene):
     """The consumer has died of the record, and would again."""
 
-    name = "skip-group"
-    scenario = "skip"
+    name = "skip-records-group"
+    scenario = "skip-records"
 
     def make_ready(self) -> None:
         """Write the record behind the history of partition 0."""

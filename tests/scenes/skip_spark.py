@@ -13,11 +13,11 @@ from scenes.records import parked_copies, read_all
 from scenes.scene import QueryScene
 
 
-class SkipSpark(QueryScene):
+class SkipRecordsSpark(QueryScene):
     """The record is in the midst of a batch that is logged, and is never done."""
 
-    name = "skip-spark"
-    scenario = "skip"
+    name = "skip-records-spark"
+    scenario = "skip-records"
 
     def make_ready(self) -> None:
         """Take over Spark's checkpoint; write the record behind the history of partition 0."""

@@ -85,7 +85,7 @@ CASES = (
     Case(Billing, "pause", (), (r"Nothing is written while it is paused",), waits=False),
     Case(
         Billing,
-        "skip",
+        "skip-records",
         ("--records", "{input}:0:150"),
         (r"never reads 150 to 150|never reads.*1 record|Skip.*1 record",),
         Counts(1, 0),
@@ -107,7 +107,7 @@ CASES = (
     # registered watch has the output mode, so the plan knows that this is a loss.
     Case(
         Sessions,
-        "carry-over",
+        "new-checkpoint",
         (),
         (r"Loss: .*10 open sessions .*never be emitted", r"writes what came since again"),
         Counts(100, 0),
@@ -125,10 +125,10 @@ CASES = (
         Sessions, "from-scratch", (), (r"Read again: 300 records",), Counts(0, 200), Counts(0, 400)
     ),
     # 100 finished orders are written; of 40 buffered ones 20 get payments that now match nothing.
-    Case(Joined, "carry-over", (), blocked="new-output", what="old-output"),
+    Case(Joined, "new-checkpoint", (), blocked="new-output", what="old-output"),
     Case(
         Joined,
-        "carry-over",
+        "new-checkpoint",
         NEW,
         (r"Loss: .*4[01] .*buffered rows", r"writes what came since again"),
         Counts(60, 0),
@@ -140,7 +140,7 @@ CASES = (
     # 200 known keys are forgotten: 40 duplicates pass again, the undo writes 60 new ids again.
     Case(
         Distinct,
-        "carry-over",
+        "new-checkpoint",
         (),
         (r"Loss: .*200 known keys", r"duplicates pass again", r"writes what came since again"),
         Counts(0, 40),
@@ -156,4 +156,4 @@ CASES = (
         Counts(120, 0),
     ),
 )
-SAMPLE = ("billing-from-point", "sessions-carry-over")
+SAMPLE = ("billing-from-point", "sessions-new-checkpoint")

@@ -108,7 +108,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
         result.exact = site.logs(batch + 1) == logs
     if not case.waits:
         kind.more()
-    if case.scenario == "skip":
+    if case.scenario == "skip-records":
         time.sleep(3)
         result.exact = site.position() == before
     else:

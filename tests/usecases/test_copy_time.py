@@ -29,7 +29,7 @@ def plan_of(size, place="s3a://b/ck.2"):
     step = CopyPlace(
         pipeline="q", checkpoint="s3a://b/ck", query_id="i", place=place, bytes=size, files=9
     )
-    return Plan(scenario="from-old-state", pipeline="q", steps=(RecordOffsets(group="g"), step))
+    return Plan(scenario="rewind", pipeline="q", steps=(RecordOffsets(group="g"), step))
 
 
 def copied(context, size, seconds, *, place="s3a://b/ck.2", first=0, whole=True):

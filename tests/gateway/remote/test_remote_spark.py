@@ -164,7 +164,7 @@ def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     expected = state(spark, direct, last)
     assert expected != at_first
 
-    run, plan = lab.apply("from-old-state", {"batch": STOP - 1, "sink": "kafka"})
+    run, plan = lab.apply("rewind", {"batch": STOP - 1, "sink": "kafka"})
     assert "read_place" in [step.action for step in plan.steps]
     before = listing_hash(old, settings)
     assert lab.now == f"{old}.2"

@@ -19,7 +19,7 @@ from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 )
 @format_option()
 def command(pipeline: str, newest: int | None, output: str) -> int:
-    """List the batches of a Spark query, newest first, for `plan from-old-state --batch N`.
+    """List the batches of a Spark query, newest first, for `plan rewind --batch N`.
 
     Those that `spark.sql.streaming.minBatchesToRetain` has not removed yet. Times are in UTC.
     """

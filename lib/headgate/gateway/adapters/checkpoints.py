@@ -92,7 +92,7 @@ class FolderEffects(FolderWorld):
             raise StepError(f"{path} is not below {self.home / 'runs'}: not touched")
 
 
-_DRAFT = re.compile(r"\..+\.(new|rescaled|export)-[^/]+")
+_DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")
 
 
 class CarryWorld:

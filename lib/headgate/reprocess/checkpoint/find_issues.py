@@ -22,17 +22,17 @@ Look: TypeAlias = Callable[[CheckpointFiles, Known], Flaw | None]
 LOOKS: tuple[Look, ...] = (*LOGS, *checkup_sources.LOOKS)
 _MOST = 12
 # What gets over that which a repair can't give back.
-_OLD_STATE, _SCRATCH, _CARRY = "from-old-state", "from-scratch", "carry-over"
+_REWIND, _SCRATCH, _NEW_CHECKPOINT = "rewind", "from-scratch", "new-checkpoint"
 _WAYS = {
-    FaultKind.NO_METADATA: _CARRY,
+    FaultKind.NO_METADATA: _NEW_CHECKPOINT,
     FaultKind.NO_OFFSETS: _SCRATCH,
-    FaultKind.NO_PREDECESSOR: _CARRY,
-    FaultKind.NO_SOURCE_LOG: _CARRY,
+    FaultKind.NO_PREDECESSOR: _NEW_CHECKPOINT,
+    FaultKind.NO_SOURCE_LOG: _NEW_CHECKPOINT,
     FaultKind.NO_STATE: _SCRATCH,
-    FaultKind.STATE_VERSION_GONE: _OLD_STATE,
-    FaultKind.STATE_PARTITIONS: _OLD_STATE,
-    FaultKind.UNREADABLE: _OLD_STATE,
-    FaultKind.OFFSETS_WENT_BACK: _OLD_STATE,
+    FaultKind.STATE_VERSION_GONE: _REWIND,
+    FaultKind.STATE_PARTITIONS: _REWIND,
+    FaultKind.UNREADABLE: _REWIND,
+    FaultKind.OFFSETS_WENT_BACK: _REWIND,
 }
 
 

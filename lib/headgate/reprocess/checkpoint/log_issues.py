@@ -32,7 +32,7 @@ def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
             code="metadata",
             what=f"{what}, and no stored version has the query's id: give it with --query-id, as"
             " progress and logs show it",
-            scenario="carry-over",
+            scenario="new-checkpoint",
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))
     return Flaw(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
@@ -46,7 +46,7 @@ def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
     what = f"`commits/{last}` can't be read"
     if _has_state_ids(found):
         # Such a commit names the state's checkpoints, which nothing else does.
-        return Flaw(code="torn-commit", what=what, scenario="from-old-state")
+        return Flaw(code="torn-commit", what=what, scenario="rewind")
     gone = [f"commits/{last}", *(f"offsets/{b}" for b in found.logged if b > last)]
     return Flaw(
         code="torn-commit",
@@ -68,7 +68,7 @@ def torn_offsets(found: CheckpointFiles, known: Known) -> Flaw | None:
         return Flaw(code="torn-offsets", what=what, edits=_removed([f"offsets/{newest}"]))
     before = newest - 1
     if newest != last or found.offsets(before) is None or found.commit(before) is None:
-        return Flaw(code="torn-offsets", what=what, scenario="from-old-state")
+        return Flaw(code="torn-offsets", what=what, scenario="rewind")
     return _one_back(found, newest, what)
 
 
@@ -76,7 +76,7 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> Flaw:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
         why = f"{what}, and the file sink has batch {batch}: it would drop what comes instead"
-        return Flaw(code="torn-offsets", what=why, scenario="from-old-state")
+        return Flaw(code="torn-offsets", what=why, scenario="rewind")
     return Flaw(
         code="torn-offsets",
         what=what,
@@ -116,7 +116,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
         return Flaw(
             code="offsets-back",
             what=f"{went_back}: the topic was made anew, so that the next start says the same",
-            scenario="carry-over",
+            scenario="new-checkpoint",
         )
     why = next(_foreign(found, known, last, begun), None)
     if why is None and not known.drop_uncommitted:
@@ -124,11 +124,11 @@ def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
     what = f"batch {begun[-1]} was begun and is not committed" + (f", and {why}" if why else "")
     if found.sink_batch is not None and found.sink_batch >= begun[0]:
         what = f"{what}; but the file sink has batch {found.sink_batch} already"
-        return Flaw(code="uncommitted", what=what, scenario="from-old-state")
+        return Flaw(code="uncommitted", what=what, scenario="rewind")
     gone = [f"offsets/{b}" for b in begun]
     beyond, problem = entries_beyond(found, last)
     if problem:
-        return Flaw(code="uncommitted", what=f"{what}; {problem}", scenario="carry-over")
+        return Flaw(code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint")
     risk = None if why else "a sink that has part of the batch already gets those rows again"
     return Flaw(code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk)
 

@@ -50,7 +50,7 @@ def poisoned_log(found: CheckpointFiles, known: Known) -> Flaw | None:
         return None
     what = f"`{beyond[0]}` lists files that no batch has taken" + (f", and {why}" if why else "")
     if problem:
-        return Flaw(code="poisoned-source", what=f"{what}; {problem}", scenario="carry-over")
+        return Flaw(code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint")
     return Flaw(code="poisoned-source", what=what, edits=tuple(Edit(path=path) for path in beyond))
 
 

@@ -39,13 +39,13 @@ class _Scenarios(Mapping[str, Scenario]):
 SCENARIOS = _Scenarios(
     "from-scratch",
     "from-point",
-    "carry-over",
-    "rescale",
-    "from-old-state",
+    "new-checkpoint",
+    "repartition",
+    "rewind",
     "offline-upgrade",
     "repair",
-    "skip",
-    "retire",
+    "skip-records",
+    "decommission",
     "pause",
 )
 
@@ -63,15 +63,6 @@ PLANNED = (
     "ab",
     "chain",
 )
-
-# The folder of a scenario that is called otherwise.
-_FOLDERS = {
-    "carry-over": "new_checkpoint",
-    "rescale": "repartition",
-    "from-old-state": "rewind",
-    "skip": "skip_records",
-    "retire": "decommission",
-}
 
 
 def build_plan(
@@ -131,7 +122,7 @@ def _scenario(name: str) -> Scenario:
 
 
 def _declared(name: str) -> Scenario:
-    folder = _FOLDERS.get(name, name.replace("-", "_"))
+    folder = name.replace("-", "_")
     module = import_module(f"headgate.reprocess.scenarios.{folder}.scenario")
     scenario: Scenario = module.SCENARIO
     return scenario

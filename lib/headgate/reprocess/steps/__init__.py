@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         PutInPlace,
         RepairCopy,
     )
-    from headgate.reprocess.steps.checkpoint.repartition_state import ExportState, RescaleCopy
+    from headgate.reprocess.steps.checkpoint.repartition_state import ExportState, RepartitionState
     from headgate.reprocess.steps.checkpoint.replace import (
         DropSnapshot,
         ReplaceCheckpoint,
@@ -149,8 +149,8 @@ __all__ = [
     "RehearseBeginning",
     "RemoveMembers",
     "RepairCopy",
+    "RepartitionState",
     "ReplaceCheckpoint",
-    "RescaleCopy",
     "ResetOffsets",
     "RestoreCheckpoint",
     "RestoreGroup",
@@ -246,7 +246,7 @@ _PLACES = {
     "offer_checkpoint": "checkpoint.create:OfferCheckpoint",
     "place_checkpoint": "checkpoint.create:PlaceCheckpoint",
     "withdraw_checkpoint": "checkpoint.create:WithdrawCheckpoint",
-    "rescale_copy": "checkpoint.repartition_state:RescaleCopy",
+    "repartition_state": "checkpoint.repartition_state:RepartitionState",
     "prove_partitions": "topics.add_partitions:ProvePartitions",
     "export_state": "checkpoint.repartition_state:ExportState",
     "rehearse_beginning": "checkpoint.create:RehearseBeginning",

@@ -19,8 +19,8 @@ _BACK = (
     "the number with Repartitioned.withNumberOfPartitions. The reset tool that the exception "
     "recommends deletes the state: after it the inputs must be replayed from the start; and state "
     "that is kept by the keys of the wider input itself then comes out wrong without an error, "
-    "because old and new records of one key lie in different partitions. `headgate plan rescale` "
-    "says which of both it is."
+    "because old and new records of one key lie in different partitions. `headgate plan "
+    "repartition` says which of both it is."
 )
 
 
@@ -47,7 +47,7 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
                 because=f"{topic} has {here[topic]} partitions and {should[topic]} are expected.",
                 error_class=error,
                 remedy=_BACK,
-                scenario="rescale",
+                scenario="repartition",
             )
 
 
@@ -125,5 +125,5 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[Verdict]:
                 after=tasks[1],
                 because=f"{new.name} is spread over {tasks[1]} tasks in place of {tasks[0]}.",
                 remedy=_BACK,
-                scenario="rescale",
+                scenario="repartition",
             )

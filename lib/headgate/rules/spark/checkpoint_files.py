@@ -169,7 +169,7 @@ def offsets_edited(c: Comparison) -> Iterator[Verdict]:
         state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
         because=faults[0].what,
         remedy="To go back, rewind both logs together, so that state goes back as well.",
-        scenario="from-old-state",
+        scenario="rewind",
     )
 
 

@@ -19,14 +19,14 @@ from headgate.usecases.context import Context
 from headgate.usecases.reprocess.scenario_conditions import answered
 
 GROUPS = (
-    ("Read it again", ("from-scratch", "from-point", "from-old-state", "carry-over")),
-    ("Put another version in place", ("offline-upgrade", "online-upgrade", "rescale", "ab")),
-    ("Stop, mend, go on", ("pause", "resume", "repair", "skip", "dead-letters")),
+    ("Read it again", ("from-scratch", "from-point", "rewind", "new-checkpoint")),
+    ("Put another version in place", ("offline-upgrade", "online-upgrade", "repartition", "ab")),
+    ("Stop, mend, go on", ("pause", "resume", "repair", "skip-records", "dead-letters")),
     (
         "Process some data",
         ("historical-range", "bounded", "incremental", "late-batch", "chain"),
     ),
-    ("Clean up", ("retire",)),
+    ("Clean up", ("decommission",)),
 )
 OTHERS = "More"
 

@@ -1,1 +1,1 @@
-"""Retire a pipeline with all that is its own."""
+"""Decommission a pipeline with all that is its own."""

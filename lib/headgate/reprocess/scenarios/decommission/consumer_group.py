@@ -1,4 +1,4 @@
-"""Retire a plain consumer group: the group goes, with its offsets; topics stay."""
+"""Decommission a plain consumer group: the group goes, with its offsets; topics stay."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def group_refusals(asked: Asked, group: Group) -> Iterator[str]:
 
 
 def running(asked: Asked) -> Iterator[str]:
-    """Refuse what runs: to retire is for what has been stopped for good."""
+    """Refuse what runs: to decommission is for what has been stopped for good."""
     pipeline, world = asked.pipeline, asked.world
     if pipeline.commands.status is None:
         return
     status = world.status(pipeline.name)
     if status is not Status.STOPPED:
         what = "runs" if status is Status.RUNS else f"is not proven to be stopped ({status})"
-        yield f"{pipeline.name} {what}: stop it first, then retire it"
+        yield f"{pipeline.name} {what}: stop it first, then decommission it"

@@ -1,4 +1,4 @@
-"""Retire a Kafka Streams application: internal topics, local state and the group go."""
+"""Decommission a Kafka Streams application: internal topics, local state and the group go."""
 
 from __future__ import annotations
 

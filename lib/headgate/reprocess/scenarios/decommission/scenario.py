@@ -1,4 +1,4 @@
-"""Retire: remove everything that an application has left behind, by exact ownership."""
+"""Decommission: remove everything that an application has left behind, by exact ownership."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
-from headgate.reprocess.scenarios.decommission import consumer_group as retire_group
-from headgate.reprocess.scenarios.decommission import kafka_streams as retire_streams
-from headgate.reprocess.scenarios.decommission import spark as retire_spark
+from headgate.reprocess.scenarios.decommission import consumer_group as decommission_group
+from headgate.reprocess.scenarios.decommission import kafka_streams as decommission_streams
+from headgate.reprocess.scenarios.decommission import spark as decommission_spark
 from headgate.reprocess.scenarios.shared.kafka_streams_options import (
     CLEARED,
     INTERNAL_TOPICS,
@@ -19,10 +19,10 @@ from headgate.reprocess.scenarios.shared.kafka_streams_options import (
 def build(asked: Asked) -> Plan:
     """Return the plan for the pipeline's engine."""
     if asked.pipeline.engine is Engine.SPARK:
-        return retire_spark.build(asked)
+        return decommission_spark.build(asked)
     if asked.pipeline.engine is Engine.KAFKA_STREAMS:
-        return retire_streams.build(asked)
-    return retire_group.build(asked)
+        return decommission_streams.build(asked)
+    return decommission_group.build(asked)
 
 
 PARK = Option(
@@ -34,8 +34,8 @@ PARK = Option(
 )
 
 SCENARIO = Scenario(
-    name="retire",
-    title="Retire",
+    name="decommission",
+    title="Decommission",
     what="Remove what a stopped application has left: group, internal topics, checkpoint, state.",
     build=build,
     options=(PARK, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),

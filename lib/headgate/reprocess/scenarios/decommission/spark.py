@@ -1,4 +1,4 @@
-"""Retire a Spark query: its checkpoint is set aside, its group goes; what it wrote stays."""
+"""Decommission a Spark query: its checkpoint is set aside, its group goes; what it wrote stays."""
 
 from __future__ import annotations
 

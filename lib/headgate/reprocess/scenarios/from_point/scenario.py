@@ -1,4 +1,4 @@
-"""From a point: begin again at a time, an offset, or where another group is."""
+"""From an offset or time: begin again at a time, an offset, or where another group is."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ OPTIONS = (
 
 SCENARIO = Scenario(
     name="from-point",
-    title="From a point",
+    title="From an offset or time",
     what="Begin again at a time, an offset, a file of offsets, or where another group is.",
     build=build,
     options=OPTIONS,

@@ -1,4 +1,4 @@
-"""From a point for a Spark query: a new checkpoint that begins there, with empty state."""
+"""From an offset or time for a Spark query: a new checkpoint that begins there, without state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
     checkpoint, position = found
     takes, refusals, risks = matched_takes(position, asked.version)
     if target.place is Place.CURRENT:
-        refusals.append("to begin where it is, with empty state, is what carry-over does")
+        refusals.append("to begin where it is, with empty state, is what new-checkpoint does")
     wish = Wish(
         target=target,
         takes=takes,

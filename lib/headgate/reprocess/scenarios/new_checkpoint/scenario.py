@@ -1,4 +1,4 @@
-"""Carry over: a new version begins exactly where the old one stopped, without its state."""
+"""New checkpoint: a new version begins exactly where the old one stopped, without its state."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ OPTIONS = (
 )
 
 SCENARIO = Scenario(
-    name="carry-over",
-    title="Carry over",
+    name="new-checkpoint",
+    title="New checkpoint at the old offsets",
     what="Let an incompatible new version begin exactly where the old one stopped, with no state.",
     build=build,
     options=OPTIONS,

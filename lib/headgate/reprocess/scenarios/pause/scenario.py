@@ -164,7 +164,7 @@ _NEEDED = {
 
 SCENARIO = Scenario(
     name="pause",
-    title="Pause",
+    title="Pause and resume",
     what="Finish what is in flight, hold the pipeline, and go on later where it was.",
     build=build,
     options=(

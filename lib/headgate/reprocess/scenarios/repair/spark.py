@@ -20,7 +20,7 @@ from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.repair import ProveRepair, PutInPlace, RepairCopy
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 
-_OLD_STATE, _SCRATCH = "from-old-state", "from-scratch"
+_REWIND, _SCRATCH = "rewind", "from-scratch"
 # The kind of evidence that can't tell whether the folder `state` is lost or never was.
 _CHECKPOINT = "checkpoint"
 # How many batches are looked at for one that can be gone back to, the newest first.
@@ -107,7 +107,7 @@ def _with_state(
     except EvidenceError as error:
         return looked, (f"whether all files of its state are there was not looked at: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
-    lost = [Flaw(code="state", what=m, scenario=_OLD_STATE) for m in missing if _is_of_state(m)]
+    lost = [Flaw(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)]
     return replace(looked, left=tuple(lost), notes=() if lost else looked.notes), ()
 
 
@@ -150,10 +150,10 @@ def _way(asked: Asked, found: CheckpointFiles, flaw: Flaw) -> str | None:
     """Return what gets over a flaw; a scenario that can't read what is left is none."""
     if flaw.scenario is None:
         return None
-    if flaw.scenario == _OLD_STATE:
+    if flaw.scenario == _REWIND:
         batch = _whole_batch(asked.world, found)
         if batch is not None:
-            return f"{_OLD_STATE} --batch {batch}"
+            return f"{_REWIND} --batch {batch}"
     elif _has_steps(asked, flaw.scenario):
         return flaw.scenario
     return _SCRATCH if _has_steps(asked, _SCRATCH) else None

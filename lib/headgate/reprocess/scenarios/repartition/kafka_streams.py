@@ -1,4 +1,4 @@
-"""Rescale a Kafka Streams application: its inputs get more partitions, its state is made anew."""
+"""Repartition a Kafka Streams application: more input partitions, and its state is rebuilt."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _wish(asked: Asked) -> StreamsWish:
         intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
         internal=internal or None,
         instances=ask.names(asked.options, ask.CLEARED),
-        rescales=True,
+        repartitions_inputs=True,
     )
 
 

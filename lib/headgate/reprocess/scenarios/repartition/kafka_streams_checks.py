@@ -267,7 +267,8 @@ def _reader_risks(seen: Seen, growth: Growth) -> Iterator[str]:
         if streams:
             yield (
                 f"{topic} is read by {named(streams)}, too: a Kafka Streams application with state"
-                " behind it ends as soon as it sees the new partitions, and has to be rescaled, too"
+                " behind it ends as soon as it sees the new partitions, and has to be"
+                " repartitioned, too"
             )
         if others:
             yield (

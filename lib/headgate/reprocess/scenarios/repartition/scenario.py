@@ -1,4 +1,4 @@
-"""Rescale: another number of partitions for a pipeline's state, or for what it reads."""
+"""Repartition: another number of partitions for a pipeline's state, or for what it reads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL, Answered, Condition, Facts, met, missing, unknown
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
-from headgate.reprocess.scenarios.repartition import kafka_streams as rescale_streams
-from headgate.reprocess.scenarios.repartition import spark as rescale_spark
+from headgate.reprocess.scenarios.repartition import kafka_streams as repartition_streams
+from headgate.reprocess.scenarios.repartition import spark as repartition_spark
 from headgate.reprocess.scenarios.shared import kafka_streams_options as streams_options
 from headgate.reprocess.scenarios.shared import output_topics as outputs
 
@@ -26,8 +26,8 @@ def build(asked: Asked) -> Plan:
     if not 0 < wanted <= _MOST:
         raise ScenarioError(f"--partitions: expected a number from 1, found {wanted}")
     if asked.pipeline.engine is Engine.SPARK:
-        return rescale_spark.build(asked)
-    return rescale_streams.build(asked)
+        return repartition_spark.build(asked)
+    return repartition_streams.build(asked)
 
 
 OPTIONS = (
@@ -69,14 +69,14 @@ _REPARTITIONED = Condition(
 )
 
 SCENARIO = Scenario(
-    name="rescale",
-    title="Rescale",
+    name="repartition",
+    title="Repartition",
     what="Give the state of a query another number of partitions and keep it row by row, or the"
     " inputs of a Kafka Streams application more of them.",
     build=build,
     options=OPTIONS,
     support={
-        Engine.SPARK: needs(LOCAL, rescale_spark.SPREADS, rescale_spark.NEW_ENOUGH),
+        Engine.SPARK: needs(LOCAL, repartition_spark.SPREADS, repartition_spark.NEW_ENOUGH),
         Engine.KAFKA_STREAMS: needs(
             _DESCRIBED,
             _REPARTITIONED,

@@ -1,4 +1,4 @@
-"""Rescale a Spark query: another number of partitions for its state."""
+"""Repartition a Spark query: another number of partitions for its state."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
-from headgate.reprocess.steps import PlaceCheckpoint, RescaleCopy
-from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, RESCALED
+from headgate.reprocess.steps import PlaceCheckpoint, RepartitionState
+from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, REPARTITIONED
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import named
 
@@ -74,8 +74,8 @@ def build(asked: Asked) -> Plan:
         steps=(
             stop,
             common.snapshot_step(asked.world, **what),
-            RescaleCopy(**what, partitions=wanted, was_partitions=was),
-            PlaceCheckpoint(**what, word=RESCALED),
+            RepartitionState(**what, partitions=wanted, was_partitions=was),
+            PlaceCheckpoint(**what, word=REPARTITIONED),
             start_or_ask(stop),
         ),
         preconditions={
@@ -113,13 +113,13 @@ def _refusals(
         refusals.append(
             f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
             " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER):"
-            " from-scratch, from-point and carry-over take other settings, and drop the state"
+            " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
         )
     if _LIMIT in position.operators:
         refusals.append(
             "the query has a limit(), whose state Spark does not spread"
             " (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR):"
-            " from-scratch, from-point and carry-over take other settings, and drop the state"
+            " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
         refusals.append(f"the state lies in {wanted} partitions already")

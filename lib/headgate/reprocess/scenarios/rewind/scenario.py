@@ -1,4 +1,4 @@
-"""From old state: a query goes back to the end of an older batch, its state as it was then."""
+"""Rewind: a query goes back to the end of an older batch, its state as it was then."""
 
 from __future__ import annotations
 
@@ -282,8 +282,8 @@ _NO_PAST = (
 )
 
 SCENARIO = Scenario(
-    name="from-old-state",
-    title="From old state",
+    name="rewind",
+    title="Rewind to an earlier batch",
     what="Go back to the end of an older batch, with the state as it was then.",
     build=build,
     options=OPTIONS,

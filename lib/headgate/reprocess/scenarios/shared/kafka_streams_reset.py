@@ -44,8 +44,8 @@ class StreamsWish:
 
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
     those. With `park` the records of internal topics are kept for an undo. `instances` are hosts
-    whose local state somebody says is cleared. `rescales` says that inputs get more partitions:
-    then nothing may stay, and there is no way back.
+    whose local state somebody says is cleared. `repartitions_inputs` says that inputs get more
+    partitions: then nothing may stay, and there is no way back.
     """
 
     target: Target | None
@@ -56,7 +56,7 @@ class StreamsWish:
     force: bool = False
     park: bool = False
     instances: tuple[str, ...] = ()
-    rescales: bool = False
+    repartitions_inputs: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +239,7 @@ def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     if not shapes:
         return []
     if not seen.wish.park:
-        return [DeleteTopics(topics=shapes, outgrown=seen.wish.rescales, **who)]
+        return [DeleteTopics(topics=shapes, outgrown=seen.wish.repartitions_inputs, **who)]
     changelogs, between = _by_kind(shapes)
     steps = [DeleteTopics(topics=changelogs, parked=True, **who)] if changelogs else []
     return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]

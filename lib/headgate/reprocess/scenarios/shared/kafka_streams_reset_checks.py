@@ -100,7 +100,7 @@ def _of_internals(seen: Seen) -> Iterator[str]:
             is_reset = seen.asked.scenario == RESET
             told = "Give its topology (--topology)" if is_reset else _REGISTER
             ways = f"{told}, {what}, or keep all with --keep-internal"
-            if seen.wish.rescales:
+            if seen.wish.repartitions_inputs:
                 ways = f"N{what[1:]}, or give it to its owner (a registered pipeline)"
             yield f"nothing proves that {topic} is {seen.application}'s: {one.why}. {ways}"
 
@@ -186,7 +186,7 @@ def _of_state(seen: Seen) -> Iterator[str]:
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
-    if seen.deleted and not (seen.wish.park or seen.wish.rescales):
+    if seen.deleted and not (seen.wish.park or seen.wish.repartitions_inputs):
         yield (
             f"the records of {named(seen.deleted)} are gone for good: an undo makes the topics"
             " anew and empty, so the state of before does not come back (--park-internal copies it)"

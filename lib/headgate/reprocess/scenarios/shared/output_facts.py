@@ -15,7 +15,7 @@ from headgate.reprocess.scenario import Asked
 from headgate.text.numbers import named
 
 # Scenarios after which a query begins with empty state.
-_EMPTY = frozenset({"from-scratch", "from-point", "carry-over"})
+_EMPTY = frozenset({"from-scratch", "from-point", "new-checkpoint"})
 
 
 def facts_of(asked: Asked, plan: Plan) -> frozenset[Fact]:

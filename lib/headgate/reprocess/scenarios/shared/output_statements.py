@@ -196,7 +196,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("from-point", _STREAMS): Declared(statements=(*_STREAMS_RESET, _REMEDY)),
     ("from-point", _GROUP): Declared(statements=_GROUP_MOVE),
     (RESET, _STREAMS): Declared(statements=(*_STREAMS_RESET, _REMEDY)),
-    ("carry-over", _SPARK): Declared(
+    ("new-checkpoint", _SPARK): Declared(
         statements=(
             says(
                 run="No record is skipped. An uncommitted batch, if there is one, is written again."
@@ -206,8 +206,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _SAME_AGAIN,
         )
     ),
-    ("rescale", _SPARK): Declared(statements=(_RESUMES, _STAYS, _SAME_AGAIN, _DROPPED)),
-    ("rescale", _STREAMS): Declared(
+    ("repartition", _SPARK): Declared(statements=(_RESUMES, _STAYS, _SAME_AGAIN, _DROPPED)),
+    ("repartition", _STREAMS): Declared(
         statements=(
             *(_not_if_raised(s) for s in _STREAMS_RESET),
             says(
@@ -217,7 +217,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             ),
         )
     ),
-    ("from-old-state", _SPARK): Declared(
+    ("rewind", _SPARK): Declared(
         statements=(
             replace(_TWICE, unless=frozenset()),
             _ONCE,
@@ -271,7 +271,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(undo="What {name} did since the run stays done."),
         )
     ),
-    ("skip", _SPARK): Declared(
+    ("skip-records", _SPARK): Declared(
         statements=(
             _ONLY,
             _MISSING,
@@ -284,16 +284,18 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             ),
         )
     ),
-    ("skip", _STREAMS): Declared(statements=(_ONLY, _MISSING, _STAYS, _AFTER_RESET, _STATE_OF_RUN)),
-    ("skip", _GROUP): Declared(statements=(_ONLY, _MISSING, _DONE_STAYS)),
-    ("retire", _SPARK): Declared(
+    ("skip-records", _STREAMS): Declared(
+        statements=(_ONLY, _MISSING, _STAYS, _AFTER_RESET, _STATE_OF_RUN)
+    ),
+    ("skip-records", _GROUP): Declared(statements=(_ONLY, _MISSING, _DONE_STAYS)),
+    ("decommission", _SPARK): Declared(
         statements=(
             _REMOVED,
             says(undo="Nothing in {to} changes. The checkpoint comes back as it was."),
         ),
         remains=False,
     ),
-    ("retire", _STREAMS): Declared(
+    ("decommission", _STREAMS): Declared(
         statements=(
             _REMOVED,
             says(undo="Nothing in {to} changes until {name} starts again."),
@@ -302,7 +304,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         ),
         remains=False,
     ),
-    ("retire", _GROUP): Declared(
+    ("decommission", _GROUP): Declared(
         statements=(
             _REMOVED,
             says(undo="Nothing in {to} changes. {name} continues at its old offsets."),

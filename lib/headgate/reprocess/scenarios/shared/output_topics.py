@@ -283,7 +283,7 @@ def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
         yield f"everything in {names} goes, also what others than {asked.pipeline.name} wrote"
     if found.topics and "park-outputs" not in asked.options:
         # Once partitions were added no undo would bring back what is parked: it is not asked.
-        park = "" if asked.scenario == "rescale" else " (--park-outputs)"
+        park = "" if asked.scenario == "repartition" else " (--park-outputs)"
         yield f"the records of {names} are gone for good: nothing parks them{park}"
     elif found.topics:
         yield (

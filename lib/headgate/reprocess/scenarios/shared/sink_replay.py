@@ -189,7 +189,7 @@ def _kafka(
         f"{topic} keeps what {again} wrote, and gets their results again behind it: whoever reads"
         " them gets them twice, unless it overwrites by key or leaves the old ones out"
         f" ({spans(topic, written)}; the run writes down what they are after the stop, and"
-        " `headgate plan skip` lets a group that has not read them step over them)"
+        " `headgate plan skip-records` lets a group that has not read them step over them)"
     ]
     groups = asked.world.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != asked.pipeline.group):

@@ -8,14 +8,12 @@ from headgate.model.version import Engine
 from headgate.reprocess.conditions import ALL_KAFKA, BATCH_DONE, CUT_COMMANDS, LOCAL
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import SUPPORTED, Asked, Option, Scenario, needs
-from headgate.reprocess.scenarios.rewind import scenario as from_old_state
+from headgate.reprocess.scenarios.rewind import scenario as rewind
 from headgate.reprocess.scenarios.skip_records import consumer_group as skip_group
 from headgate.reprocess.scenarios.skip_records import spark as skip_spark
 
 _SPARK = frozenset({Engine.SPARK})
-_SINK = tuple(
-    replace(o, engines=_SPARK) for o in from_old_state.OPTIONS if o.name in ("sink", "sink-path")
-)
+_SINK = tuple(replace(o, engines=_SPARK) for o in rewind.OPTIONS if o.name in ("sink", "sink-path"))
 
 
 def build(asked: Asked) -> Plan:
@@ -26,8 +24,8 @@ def build(asked: Asked) -> Plan:
 
 
 SCENARIO = Scenario(
-    name="skip",
-    title="Skip a record",
+    name="skip-records",
+    title="Skip records",
     what="Park one poison record, or a range of one partition, and go on behind it.",
     build=build,
     options=(

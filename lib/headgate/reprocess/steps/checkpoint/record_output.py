@@ -84,7 +84,7 @@ def _written(world: World, topic: str, since: int) -> Iterator[Written]:
 
 
 def spans(topic: str, written: tuple[Written, ...] | list[Written]) -> str:
-    """Return their number and where they are, as `headgate plan skip --records` takes it."""
+    """Return their number and offsets, as `headgate plan skip-records --records` takes them."""
     if not written:
         return "none"
     shown = [f"{topic}:{w.partition}:{w.begin}-{w.end - 1}" for w in written[:_SHOWN]]

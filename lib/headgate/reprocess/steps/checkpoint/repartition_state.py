@@ -16,15 +16,15 @@ from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.create import DropDraft
 from headgate.reprocess.steps.checkpoint.replace import check_query
 
-RESCALED, EXPORT = "rescaled", "export"
+REPARTITIONED, EXPORT = "repartitioned", "export"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RescaleCopy(StepBase):
+class RepartitionState(StepBase):
     """Copy the checkpoint and let Spark spread the copy's state over other partitions."""
 
-    action: ClassVar[str] = "rescale_copy"
+    action: ClassVar[str] = "repartition_state"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -54,9 +54,9 @@ class RescaleCopy(StepBase):
     def bind(self, effects: Effects) -> Was:
         """Decide where the copy and its record go, and take the hash of what is copied."""
         return {
-            "draft": beside(self.checkpoint, RESCALED, effects.run),
+            "draft": beside(self.checkpoint, REPARTITIONED, effects.run),
             "hash": effects.tree_hash(self.checkpoint),
-            "record": str(PurePosixPath(effects.snapshot_place()) / "rescaled.json"),
+            "record": str(PurePosixPath(effects.snapshot_place()) / "repartitioned.json"),
         }
 
     def apply(self, effects: Effects, was: Was) -> None:
