@@ -22,7 +22,7 @@ from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps import ReplaceCheckpoint, SnapshotCheckpoint
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, PutCheckpoint
+from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, SwapCheckpoint
 
 WRITTEN = Path(__file__).parents[1] / "tests/golden/checkpoints/kafka_source/checkpoint"
 GIGABYTES = float(os.environ.get("HEADGATE_BENCH_GB", "10"))
@@ -136,7 +136,7 @@ def _scratch(home: Path, checkpoint: Path) -> Callable[[], object]:
 def _rewound(home: Path, checkpoint: Path) -> Callable[[], object]:
     effects = _effects(home, checkpoint, "20261122-000001-abcdef")
     facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
-    steps = (CopyToBatch(**facts, batch=0), PutCheckpoint(**facts, batch=0))
+    steps = (CopyToBatch(**facts, batch=0), SwapCheckpoint(**facts, batch=0))
 
     def work() -> None:
         _do(steps, effects)

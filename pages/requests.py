@@ -20,7 +20,7 @@ from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
 from headgate.usecases.requests.list_requests import list_requests
 
-SIGNS = {"open": "?", "approved": "✓", "declined": "!", "withdrawn": "–"}
+SIGNS = {"open": "?", "approved": "✓", "declined": "!", "cancelled": "–"}
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ class CrashingEffects(LiveEffects):
     NAMES = (
         *(
             "command",
-            "ask_person",
+            "manual_step",
             "alter_offsets",
             "delete_offsets",
             "copy_tree",
@@ -62,10 +62,21 @@ class CrashingEffects(LiveEffects):
             "make_like",
         ),
         *("remove_tree", "write_record", "create_topic", "delete_topic"),
-        *("configure_topic", "empty_topic", "park", "unpark", "raise_partitions"),
-        *("copy_beside", "edit_copy", "remove_beside", "make_checkpoint", "drop_draft"),
+        *(
+            "configure_topic",
+            "delete_records",
+            "back_up_records",
+            "restore_records",
+            "add_partitions",
+        ),
+        *("copy_beside", "edit_copy", "remove_beside", "create_checkpoint", "delete_draft"),
         *("copy_to_batch", "copy_sink_log", "move_files", "remove_beside"),
-        *("copy_place", "make_place", "drop_place", "lead"),
+        *(
+            "copy_remote_checkpoint",
+            "create_remote_checkpoint",
+            "delete_remote_checkpoint",
+            "switch_checkpoint",
+        ),
     )
 
     def status(self, pipeline):

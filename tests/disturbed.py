@@ -48,7 +48,7 @@ DISTURBED: dict[str, Callable[[str], str]] = {
     "a log between": lambda t: t.replace("\n   +- ", "\n26/11/21 08:00:00 WARN Foo: (bar\n   +- "),
     "a log wrapped": lambda t: wrapped(each(t, _logged), 120),
     "quoted": lambda t: each(t, lambda n, x: f"> {x}".rstrip()),
-    "fenced": lambda t: f"Here it is:\n\n```\n{t}\n```\nWhat do you say?\n",
+    "suspended": lambda t: f"Here it is:\n\n```\n{t}\n```\nWhat do you say?\n",
     "a table": lambda t: f"+---+\n{each(t, lambda n, x: f'| {x:<2000} |')}",
     "a Markdown table": lambda t: each(t, lambda n, x: f"| {x} |"),
     "shown": lambda t: "+----+\n|plan|\n+----+\n|" + t.replace("\n", "\\n") + "|\n+----+\n",

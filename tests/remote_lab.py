@@ -61,8 +61,10 @@ class RemoteLab(Lab):
     def effects(self, run="preview"):
         self.notes = []
 
-        def lead(pipeline, declared, location):
-            self.store.places.lead(pipeline, declared=declared, location=location, run=run)
+        def switch_checkpoint(pipeline, declared, location):
+            self.store.places.switch_checkpoint(
+                pipeline, declared=declared, location=location, run=run
+            )
 
         return CrashingEffects(
             self.led(),
@@ -70,7 +72,7 @@ class RemoteLab(Lab):
             run=run,
             pause=lambda _seconds: None,
             note=self.notes.append,
-            lead=lead,
+            switch_checkpoint=switch_checkpoint,
         )
 
     def run(self, plan, undo_of=None):

@@ -68,7 +68,7 @@ def versioned(words: list[str], state: Path) -> dict[str, str]:
         "pause": f"touch pause; until grep -qs paused pause.state; {until}",
         "resume": f"rm -f pause; until grep -qs runs pause.state; {until}",
         "deploy": "echo marked > kind",
-        "withdraw": "echo rekeyed > kind",
+        "rollback": "echo rekeyed > kind",
         "notify": 'echo "$HEADGATE_MESSAGE" >> told',
     }
 

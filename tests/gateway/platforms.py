@@ -16,7 +16,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self.runs = True
-        self.fenced = False
+        self.suspended = False
         self.starts = 0
         self.starting = 0
         self.calls: list[tuple[str, str, str]] = []
@@ -72,7 +72,7 @@ class Jobs:
                 return 200, {"runs": [run], "has_more": False} if self.runs else {"has_more": False}
             case "update":
                 paused = given["new_settings"]["continuous"]["pause_status"]
-                self.fenced = paused == "PAUSED"
+                self.suspended = paused == "PAUSED"
         return 200, {}
 
     def kubernetes(self, method, path, query, headers, body):
@@ -89,7 +89,7 @@ class Jobs:
         given = json.loads(body) if body else {}
         match method, path.removeprefix("/api/v2/dags/orders"):
             case "PATCH", "":
-                self.fenced = given["is_paused"]
+                self.suspended = given["is_paused"]
             case "GET", "/dagRuns":
                 assert set(query["state"]) <= {"queued", "running"}
                 found = [{"dag_run_id": "manual__2026", "state": "running"}] if self.runs else []

@@ -14,7 +14,7 @@ from headgate.reprocess.ports.processes import Status
 DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
 EXAMPLES = dict(re.findall(r"```toml\n# ([\w-]+)\n(.*?)```", DOCS.read_text(), re.DOTALL))
 HEAD = '[[pipeline]]\nname = "orders"\nengine = "consumer-group"\ngroup = "g"\n'
-FENCED = {"databricks", "airflow"}
+SUSPENDED = {"databricks", "airflow"}
 
 
 @pytest.fixture
@@ -56,16 +56,16 @@ def test_the_examples_of_the_docs_stop_ask_and_start(service, server, effects_of
     _, jobs = server
     effects = effects_of(EXAMPLES[service])
     assert effects.status("orders") is Status.RUNS
-    if service in FENCED:
-        effects.command("orders", "fence")
-        assert jobs.fenced
+    if service in SUSPENDED:
+        effects.command("orders", "suspend")
+        assert jobs.suspended
     effects.command("orders", "stop")
     assert not jobs.runs
     assert effects.status("orders") is Status.STOPPED
     effects.command("orders", "stop")  # once more, as after a crash: no harm
-    if service in FENCED:
-        effects.command("orders", "unfence")
-        assert not jobs.fenced
+    if service in SUSPENDED:
+        effects.command("orders", "reenable")
+        assert not jobs.suspended
     effects.command("orders", "start")
     assert (jobs.runs, jobs.starts) == (True, 1)
     assert effects.status("orders") is Status.RUNS

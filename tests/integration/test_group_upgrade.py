@@ -27,7 +27,7 @@ def billing(team, topic, produce, unique, broker):
         f" while {runs}; do sleep 0.1; done",
         "status": f"[ -e member.pid ] && {runs} && exit 0 || exit 3",
         "deploy": "echo new > code",
-        "withdraw": "echo old > code",
+        "rollback": "echo old > code",
     }
     team.register(
         f'[[pipeline]]\nname = "billing"\nengine = "consumer-group"\ngroup = "{team.group}"\n'
@@ -54,10 +54,10 @@ def test_a_group_goes_on_with_new_code_and_its_undo_puts_the_offsets_back(billin
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "record_offsets",
-        "keep_offsets",
+        "back_up_offsets",
         "deploy_version",
         "start_version",
-        "prove_version",
+        "verify_version",
     ]
     done = team.run("apply", str(file))
     assert done["state"] == "done"

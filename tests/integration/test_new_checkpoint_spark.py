@@ -231,7 +231,7 @@ def test_from_a_time_it_reads_what_lies_behind_that_time_in_each_partition(team,
     }
     time_ = f"--to-datetime={iso(from_milliseconds(at))}"
     file, plan = team.plan("orders", time_, scenario="from-point")
-    made = next(s for s in plan["steps"] if s["action"] == "make_checkpoint")["details"]
+    made = next(s for s in plan["steps"] if s["action"] == "create_checkpoint")["details"]
     assert {row["partition"]: row["to"] for row in made["offsets"]} == begins
     assert plan["impact"]["total"] == len(log) - sum(begins.values())
     run = team.run("apply", str(file))

@@ -60,7 +60,7 @@ class Pipeline(Driven):
         self.jobs = JOBS.format(topic=self.topic, other=self.other, **fields)
         (self.folder / "jobs.py").write_text(self.jobs)
         (self.folder / "current").write_text("counts")
-        self.commands |= {"deploy": "cp next current", "withdraw": "echo counts > current"}
+        self.commands |= {"deploy": "cp next current", "rollback": "echo counts > current"}
         team.register(self.table("counts", 'watch = "watch"', 'entry_point = "jobs:counts"'))
 
     def begin(self):
@@ -151,11 +151,11 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     assert plan["appliable"], plan["refusals"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
-        "gate_version",
-        "keep_checkpoint",
+        "recheck_version",
+        "back_up_checkpoint",
         "deploy_version",
         "start_version",
-        "prove_version",
+        "verify_version",
         "compare_version",
     ]
     pipeline.send_quickly()
@@ -227,8 +227,8 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "repair_copy",
-        "prove_repair",
-        "put_repaired_in_place",
+        "verify_repair",
+        "swap_repaired_checkpoint",
         "start_pipeline",
     ]
     assert f"does not read {pipeline.topic} any more" in plan["impact"]["flaws"][0]

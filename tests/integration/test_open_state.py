@@ -107,7 +107,7 @@ class Lab:
     def begin(self, scenario, **options):
         """Plan, make the new checkpoint as the plan's step does, and return both."""
         plan, world = self.plan(scenario, **options)
-        step = next(s for s in plan.steps if s.action == "make_checkpoint")
+        step = next(s for s in plan.steps if s.action == "create_checkpoint")
         was = step.bind(world)
         step.apply(world, was)
         place = self.folder / scenario

@@ -65,7 +65,7 @@ def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_
     assert "already" in team.run("approve", request, code=3)["error"]
 
 
-def test_what_is_declined_withdrawn_or_overtaken_is_not_run(
+def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     team, groups, billing, produce, as_other
 ):
     group, orders = billing
@@ -86,5 +86,5 @@ def test_what_is_declined_withdrawn_or_overtaken_is_not_run(
     assert "the world moved since the plan was made" in stale["error"]
     assert groups.committed(group) == {(orders, 0): (7, "by hand")}
     states = {row["request"]: row["state"] for row in team.run("requests")["requests"]}
-    assert states == {first: "withdrawn", second: "declined", third: "open"}
+    assert states == {first: "cancelled", second: "declined", third: "open"}
     assert team.run("runs")["runs"] == []

@@ -94,7 +94,7 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         team.run("capture", str(team.folder / "rekeyed.txt"), "--pipeline", "app")
         writer = Writer(broker, f"{app}-in")
         writer.start()
-        file, plan = team.plan("app", "--park-internal")
+        file, plan = team.plan("app", "--back-up-internal")
         shows_what_it_does(plan, app)
         done = team.run("apply", str(file))
         writer.end()
@@ -118,8 +118,8 @@ def test_from_scratch_counts_anew_and_its_undo_goes_on(team, broker, app, class_
         more = sum(map(len, whole.values()))
         wait(lambda: sum(map(len, again().values())) >= more, "the first life does not go on")
         assert again() == whole
-        parked = f"headgate-parked-{done['run']}"
-        assert not [name for name in topic_names(team) if name.startswith(parked)]
+        backed_up = f"headgate-backup-{done['run']}"
+        assert not [name for name in topic_names(team) if name.startswith(backed_up)]
     finally:
         subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=True)
 
@@ -137,8 +137,8 @@ def refuses_a_live_one(team, app):
 
 def shows_what_it_does(plan, app):
     assert [s["action"] for s in plan["steps"]] == [
-        *("stop_pipeline", "await_transactions", "record_offsets", "park_records"),
-        *("park_unread", "reset_offsets", "delete_topics", "delete_topics"),
+        *("stop_pipeline", "await_transactions", "record_offsets", "back_up_records"),
+        *("back_up_unread_records", "reset_offsets", "delete_topics", "delete_topics"),
         *("clear_local_state", "start_pipeline"),
     ]
     assert [list(s["details"]["topics"]) for s in plan["steps"][6:8]] == [

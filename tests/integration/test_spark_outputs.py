@@ -85,7 +85,7 @@ def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consu
         "stop_pipeline",
         "snapshot_checkpoint",
         "replace_checkpoint",
-        "set_aside",
+        "move_to_backup",
         "start_pipeline",
     ]
     produce(orders, [f"late-{n}" for n in range(5)])

@@ -86,7 +86,7 @@ def test_a_query_goes_with_its_group_and_its_neighbour_goes_on(
         "stop_pipeline",
         "record_offsets",
         "delete_group",
-        "set_aside",
+        "move_to_backup",
     ]
     run = team.run("apply", str(file))["run"]
 

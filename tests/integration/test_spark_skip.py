@@ -104,8 +104,8 @@ def test_a_record_is_left_out_and_the_state_is_that_of_all_others(team, poisoned
     file, plan = team.plan("poisoned", *asked, scenario="skip-records")
     assert plan["appliable"], plan["refusals"]
     assert [s["action"] for s in plan["steps"]] == [
-        *("stop_pipeline", "park_records", "cut_copy", "put_cut", "finish_batch"),
-        *("cut_copy", "put_cut", "start_pipeline"),
+        *("stop_pipeline", "back_up_records", "cut_copy", "swap_cut_checkpoint", "finish_batch"),
+        *("cut_copy", "swap_cut_checkpoint", "start_pipeline"),
     ]
     run = team.run("apply", str(file))
     produce(query.topic, ["c", "a", "z"], partition=0)

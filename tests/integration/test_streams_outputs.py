@@ -80,7 +80,7 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
         before = end_of_output(app)
         slow.touch()
         plan, run = apply(
-            app.team, "from-scratch", "--park-internal",
+            app.team, "from-scratch", "--back-up-internal",
             f"--internal-topics={app.name}-per-minute-changelog",
         )  # fmt: skip
         said = " ".join(plan["outputs"]["undo"])

@@ -89,7 +89,7 @@ def test_so_it_is_with_one_of_the_streams_protocol_whose_input_then_gets_more_pa
 def is_decommissioned_and_comes_back(app):
     app.shell("stop")
     topics, committed = app.topics(), app.committed()
-    plan, run = apply(app.team, "decommission", "--park")
+    plan, run = apply(app.team, "decommission", "--back-up")
     assert [s["action"] for s in plan["steps"]][-2:] == ["clear_local_state", "delete_group"]
     assert app.topics() == {f"{app.name}-in", f"{app.name}-out"}
     assert app.committed() == {} and not (app.folder / "state").exists()
@@ -111,8 +111,8 @@ def gets_more_partitions(app):
         plan, run = apply(app.team, "repartition", "--partitions=3")
     assert [s["action"] for s in plan["steps"]] == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
-        *("raise_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
-        *("start_pipeline", "prove_partitions"),
+        *("add_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
+        *("start_pipeline", "verify_partitions"),
     ]
     app.write_by_key([*resettable.HISTORY, *MORE])
     read = app.read_all()
@@ -142,7 +142,7 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
         plan, _ = apply(app.team, "repartition", "--partitions=2")
         assert [s["action"] for s in plan["steps"]] == [
             *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
-            *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+            *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
         ]
         said = f"{app.own[1]} has 3, {app.own[0]} has 3 partitions, which the inputs don't give"
         assert any(said in risk for risk in plan["risks"])

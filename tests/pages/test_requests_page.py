@@ -67,5 +67,5 @@ def test_who_asked_can_only_take_it_back(open_page, store, request_id):
     at.text_input(key=RequestsKey.NAME).set_value("ann").run()
     assert "somebody else decides" in text(at)
     assert not any(button.key == RequestsKey.APPROVE for button in at.button)
-    at.button(key=RequestsKey.WITHDRAW).click().run()
-    assert store.requests.get(request_id).state is RequestState.WITHDRAWN
+    at.button(key=RequestsKey.CANCEL).click().run()
+    assert store.requests.get(request_id).state is RequestState.CANCELLED

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import AskPerson, RecordOffsets
+from headgate.reprocess.steps import ManualStep, RecordOffsets
 from headgate.store import open_store
 from headgate.store.journal import Event
 from headgate.store.runs import NewRun, RunState
@@ -108,7 +108,7 @@ def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once
     open_page, store, monkeypatch
 ):
     """A Kafka that is away keeps a look for many seconds; the page says so in one sentence."""
-    step = AskPerson(pipeline="billing", request="start it", stop=None, has_status=False)
+    step = ManualStep(pipeline="billing", request="start it", stop=None, has_status=False)
     plan = Plan(scenario="from-point", pipeline="billing", steps=(step,))
     done = enqueue(store, plan)
     store.runs.claim("slot-0")

@@ -68,7 +68,7 @@ WRONG = [
     (STATUS + 'path = "a"\nabsent = "gone"', 8, "known are runs, stopped, paused"),
     (STATUS + 'path = "a"\nstopped = ["b"]\ncodes = { 99 = "runs" }', 9, "'99' is no status code"),
     ('[pipeline.commands.start]\nurl = "https://h/x"', 5, "needs 'status' beside it"),
-    ('[pipeline.commands]\nfence = "./fence"', 6, "'fence' needs 'unfence' beside it"),
+    ('[pipeline.commands]\nsuspend = "./suspend"', 6, "'suspend' needs 'reenable' beside it"),
     ('[pipeline.commands]\npause = "./pause"', 6, "'pause' needs 'resume' beside it"),
     ("[pipeline.commands]\nstart = { watch = true }", 6, "is for `stop` alone"),
     ("[pipeline.commands]\nstop = { watch = false }", 6, "is for `stop` alone"),

@@ -11,14 +11,16 @@ from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps import AskPerson, ClearLocalState
+from headgate.reprocess.steps import ClearLocalState, ManualStep
 from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
 
 STATUS = "[ -e running ] && exit 0 || exit 3"
 STOPS = Commands(stop="rm -f running", status=STATUS)
-FENCED = Commands(stop="rm -f running", status=STATUS, fence="touch fenced", unfence="rm -f fenced")
+SUSPENDED = Commands(
+    stop="rm -f running", status=STATUS, suspend="touch suspended", reenable="rm -f suspended"
+)
 
 
 def reset_of(lab):
@@ -84,19 +86,19 @@ def test_nobody_for_a_day_fails_the_step_and_takes_nothing_back(lab):
 @pytest.mark.slow
 def test_killed_at_any_point_it_is_asked_and_done_once(lab):
     for at in itertools.count():
-        here = lab(FENCED)
+        here = lab(SUSPENDED)
         old = tree_hash(here.folder / "ck")
         plan = reset_of(here)
         here.person = starter(here)
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
-        assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
+        assert (here.folder / "running").exists() and not (here.folder / "suspended").exists()
         undo = here.undo(run, plan)
         here.person = starter(here)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == old
-        assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
+        assert (here.folder / "running").exists() and not (here.folder / "suspended").exists()
         if not crashed:
             break
     assert at > 20
@@ -133,32 +135,34 @@ def test_who_stopped_it_before_the_run_is_told_and_not_waited_for(lab):
     assert here.notes[-1] == "Now start q."
 
 
-def test_a_version_that_is_configured_first_keeps_its_fence_until_it_is(lab):
-    here = lab(FENCED)
-    (here.folder / "fenced").touch()
+def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
+    here = lab(SUSPENDED)
+    (here.folder / "suspended").touch()
     seen = []
 
     def person(_word, _request):
-        seen.append((here.folder / "fenced").exists())
+        seen.append((here.folder / "suspended").exists())
         (here.folder / "running").touch()
         return "ann"
 
     here.person = person
-    step = AskPerson(
+    step = ManualStep(
         pipeline="q",
         request="configure q",
-        stop=FENCED.stop,
+        stop=SUSPENDED.stop,
         has_status=True,
-        fence=FENCED.fence,
-        unfence=FENCED.unfence,
-        unfence_first=False,
+        suspend=SUSPENDED.suspend,
+        reenable=SUSPENDED.reenable,
+        reenable_first=False,
     )
-    assert step.describe().endswith("unfence q with `rm -f fenced`, and see that it runs")
+    assert step.describe().endswith(
+        "re-enable restarts with `rm -f suspended`, and see that it runs"
+    )
     effects = here.effects("r")
     step.apply(effects, step.bind(effects))
-    assert seen == [True] and not (here.folder / "fenced").exists()
-    (stop,) = rebind(step, FENCED).undo({"head": None})
-    assert (stop.fence, stop.command) == (FENCED.fence, FENCED.stop)
+    assert seen == [True] and not (here.folder / "suspended").exists()
+    (stop,) = rebind(step, SUSPENDED).undo({"head": None})
+    assert (stop.suspend, stop.command) == (SUSPENDED.suspend, SUSPENDED.stop)
 
 
 @pytest.mark.parametrize(("waits", "words"), [(True, "ask you to"), (False, "tell you to")])

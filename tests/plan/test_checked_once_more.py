@@ -13,7 +13,7 @@ from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.ports.processes import Status, Told
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import StartPipeline
-from headgate.reprocess.steps.checkpoint.repair import DropCopy
+from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
 from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
@@ -102,13 +102,13 @@ def test_without_a_status_nothing_but_a_sign_of_the_query_counts(lab):
     assert step(has_status=False).reached(effects, {"head": None, "run": None})
 
 
-def test_a_fence_that_stays_up_is_no_start(lab):
-    here = lab(Commands(start="true", status=STATUS, unfence="exit 7"))
+def test_restarts_that_stay_suspended_are_no_start(lab):
+    here = lab(Commands(start="true", status=STATUS, reenable="exit 7"))
     was = {"head": None, "run": None}
-    with pytest.raises(StepError, match="unfence command of q exited 7"):
-        step(unfence="exit 7").reached(here.effects("r"), was)
+    with pytest.raises(StepError, match="reenable command of q exited 7"):
+        step(reenable="exit 7").reached(here.effects("r"), was)
     executor = Executor(here.effects("r"), None)
-    assert not executor._is_reached(step(unfence="exit 7"), was)
+    assert not executor._is_reached(step(reenable="exit 7"), was)
 
 
 def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
@@ -141,7 +141,7 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
         raise error("no answer within 30 s")
 
     effects.remove_beside = remove
-    drop = DropCopy(checkpoint=str(here.folder / "ck"), copy=str(copy))
+    drop = DeleteCopy(checkpoint=str(here.folder / "ck"), copy=str(copy))
     executor = Executor(effects, None)
     if is_done:
         executor._carry_out(drop, {})
@@ -159,4 +159,4 @@ def test_a_cancel_is_never_taken_for_a_failure(lab):
 
     effects.remove_beside = cancelled
     with pytest.raises(RunCancelledError):
-        Executor(effects, None)._carry_out(DropCopy(checkpoint="/none", copy="/none/copy"), {})
+        Executor(effects, None)._carry_out(DeleteCopy(checkpoint="/none", copy="/none/copy"), {})

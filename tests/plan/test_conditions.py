@@ -25,7 +25,7 @@ ROCKSDB = {
 }
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA)
 POSITION = QueryPosition(batch=7, sources=(KAFKA,), operators=("stateStoreSave",), pinned=ROCKSDB)
-EVERY = Commands(**dict.fromkeys(("stop", "start", "status", "deploy", "withdraw"), "true"))
+EVERY = Commands(**dict.fromkeys(("stop", "start", "status", "deploy", "rollback"), "true"))
 LOCAL = Facts(
     pipeline=Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=EVERY),
     version=Version(engine=Engine.SPARK, topology=Topology(), engine_version="4.2.0"),
@@ -126,7 +126,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "offline-upgrade",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands(deploy="x"))),
-            "headgate.toml has no `withdraw`",
+            "headgate.toml has no `rollback`",
             State.MISSING,
         ),
         (

@@ -1,4 +1,4 @@
-"""Whose fence is up after a run that was stopped, who takes it off, and that an undo has one."""
+"""Whose restarts a stopped run left suspended, who re-enables them, and that an undo suspends."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import pytest
 from crashing import COMMANDS, CrashingEffects
 from headgate.errors import RunCancelledError
 from headgate.reprocess.execution.execute import Record, StepState
-from headgate.reprocess.execution.suspended_restarts import fence_left, may_lift
+from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps import RecordOffsets, StartPipeline, StopPipeline, Unfence
+from headgate.reprocess.steps import RecordOffsets, ReenableRestarts, StartPipeline, StopPipeline
 from headgate.store.runs import RunState
 from headgate.store.step_records import step_records
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.runner import Runner
 
-FENCED = replace(COMMANDS, fence="touch fenced", unfence="rm -f fenced")
-WORDS = {"pipeline": "q", "has_status": True, "fence": "f", "unfence": "u"}
+SUSPENDED = replace(COMMANDS, suspend="touch suspended", reenable="rm -f suspended")
+WORDS = {"pipeline": "q", "has_status": True, "suspend": "f", "reenable": "u"}
 STOP = StopPipeline(command="stop", start="start", **WORDS)
 START = StartPipeline(command="start", stop="stop", **WORDS)
 STEPS = (STOP, RecordOffsets(group="g"), START)
 DONE, FAILED, WAITING = StepState.DONE, StepState.FAILED, StepState.WAITING
 
 
-def records(*states, unfenced=False):
+def records(*states, reenabled=False):
     return {
-        n: Record(state=state, begun=state is not WAITING, unfenced=unfenced and n == 0)
+        n: Record(state=state, begun=state is not WAITING, reenabled=reenabled and n == 0)
         for n, state in enumerate(states)
     }
 
@@ -46,25 +46,25 @@ def records(*states, unfenced=False):
         (records(DONE, DONE, FAILED), True),
         (records(DONE, DONE, DONE), False),
         (records(StepState.UNDONE, StepState.UNDONE, WAITING), False),
-        (records(FAILED, WAITING, WAITING, unfenced=True), False),
+        (records(FAILED, WAITING, WAITING, reenabled=True), False),
     ],
 )
-def test_a_fence_is_up_from_the_stop_to_a_start_that_is_done(found, is_up):
-    assert (fence_left(STEPS, found) is STOP) is is_up
+def test_restarts_are_suspended_from_the_stop_to_a_start_that_is_done(found, is_up):
+    assert (find_suspension(STEPS, found) is STOP) is is_up
 
 
-def test_an_end_of_the_fence_alone_counts_too():
-    steps = (STOP, Unfence(pipeline="q", command="u", fence="f"))
-    assert fence_left(steps, records(DONE, DONE)) is None
-    assert fence_left(steps, records(DONE, FAILED)) is STOP
+def test_reenabled_restarts_alone_count_too():
+    steps = (STOP, ReenableRestarts(pipeline="q", command="u", suspend="f"))
+    assert find_suspension(steps, records(DONE, DONE)) is None
+    assert find_suspension(steps, records(DONE, FAILED)) is STOP
 
 
 def test_it_is_lifted_only_where_nothing_but_the_stop_was_begun():
-    assert may_lift(STEPS, records(FAILED), 0)
-    assert not may_lift(STEPS, records(WAITING), 0)
-    assert not may_lift(STEPS, records(DONE, FAILED), 1)
-    assert not may_lift((RecordOffsets(group="g"), STOP), records(DONE, FAILED), 1)
-    assert not may_lift((replace(STOP, fence=None, unfence=None),), records(FAILED), 0)
+    assert may_reenable(STEPS, records(FAILED), 0)
+    assert not may_reenable(STEPS, records(WAITING), 0)
+    assert not may_reenable(STEPS, records(DONE, FAILED), 1)
+    assert not may_reenable((RecordOffsets(group="g"), STOP), records(DONE, FAILED), 1)
+    assert not may_reenable((replace(STOP, suspend=None, reenable=None),), records(FAILED), 0)
 
 
 @pytest.fixture
@@ -102,52 +102,53 @@ def stands(here, run):
     return " ".join(run_detail(here.store, run).stands)
 
 
-def test_cancelled_at_the_stop_it_takes_the_fence_off_and_a_resume_fences_again(lab, runner):
-    here = lab(replace(FENCED, stop="true"))
+def test_cancelled_at_the_stop_it_reenables_restarts_and_a_resume_suspends_again(lab, runner):
+    here = lab(replace(SUSPENDED, stop="true"))
     _plan, run = begin(here)
     # The first pause stands before the step, the second waits for its proof.
     state, error = runner(here, 0, wait=2).apply_step(run, 1, 0)
-    assert state is RunState.CANCELLED and "its fence is taken off" in error
-    assert not (here.folder / "fenced").exists()
+    assert state is RunState.CANCELLED and "restarts are re-enabled" in error
+    assert not (here.folder / "suspended").exists()
     here.store.runs.finish(run, state, error=error)
-    assert "fence of q" not in stands(here, run)
+    assert "Restarts of q" not in stands(here, run)
     assert "q may be stopped or not" in stands(here, run)
     here.registry = replace(
-        here.registry, pipelines=(replace(here.registry.pipelines[0], commands=FENCED),)
+        here.registry, pipelines=(replace(here.registry.pipelines[0], commands=SUSPENDED),)
     )
     here.store.runs.requeue(run, by="ann")
     here.store.runs.claim("slot-0")
     assert runner(here, 9).prepare(run, 2)[0] is None
     assert runner(here, 9).apply_step(run, 2, 0) == (None, None)
-    assert (here.folder / "fenced").exists()
+    assert (here.folder / "suspended").exists()
 
 
-def test_a_fence_that_does_not_come_off_is_said_to_be_up(lab, runner):
-    here = lab(replace(FENCED, stop="true", unfence="exit 7"))
+def test_restarts_that_stay_suspended_are_reported(lab, runner):
+    here = lab(replace(SUSPENDED, stop="true", reenable="exit 7"))
     _, run = begin(here)
     state, error = runner(here, 0, wait=2).apply_step(run, 1, 0)
-    assert "its fence is still up: the unfence command of q exited 7" in error
+    assert "restarts are still suspended: the reenable command of q exited 7" in error
     here.store.runs.finish(run, state, error=error)
-    # The journal alone can't tell whether the fence was up when the step failed.
-    assert "The fence of q may be up (`touch fenced`)" in stands(here, run)
+    # The journal alone can't tell whether restarts were suspended when the step failed.
+    assert "Restarts of q may be suspended (`touch suspended`)" in stands(here, run)
 
 
-def test_cancelled_later_the_fence_stays_and_is_named_and_a_resume_puts_it_up_again(lab, runner):
-    here = lab(FENCED)
+def test_cancelled_later_restarts_stay_suspended_and_a_resume_suspends_again(lab, runner):
+    here = lab(SUSPENDED)
     plan, run = begin(here)
     cancelled = runner(here, 1)
     assert cancelled.apply_step(run, 1, 0) == (None, None)
     state, error = cancelled.apply_step(run, 1, 1)
     assert (state, error) == (RunState.CANCELLED, "the run was cancelled")
     here.store.runs.finish(run, state, error=error)
-    assert (here.folder / "fenced").exists()
+    assert (here.folder / "suspended").exists()
     said = stands(here, run)
     assert "q was stopped or was so before" in said
     assert (
-        "The fence of q is up (`touch fenced`): no orchestrator starts it until"
-        f" `headgate resume {run}` or `headgate undo {run}` or by hand `rm -f fenced` takes it off."
+        "Restarts of q are suspended (`touch suspended`): no orchestrator starts it until"
+        f" `headgate resume {run}` or `headgate undo {run}` or by hand `rm -f suspended`"
+        " re-enables them."
     ) in said
-    (here.folder / "fenced").unlink()
+    (here.folder / "suspended").unlink()
     assert [s.state for s in run_detail(here.store, run).steps][:3] == ["done", "failed", "skipped"]
     here.store.runs.requeue(run, by="ann")
     here.store.runs.claim("slot-0")
@@ -157,27 +158,27 @@ def test_cancelled_later_the_fence_stays_and_is_named_and_a_resume_puts_it_up_ag
     assert again[1].error is None
     resumed = runner(here, 9)
     assert resumed.prepare(run, 2) == (None, None, len(plan.steps))
-    assert (here.folder / "fenced").exists()
+    assert (here.folder / "suspended").exists()
     for position in range(len(plan.steps)):
         assert resumed.apply_step(run, 2, position) == (None, None)
-    assert (here.folder / "running").exists() and not (here.folder / "fenced").exists()
+    assert (here.folder / "running").exists() and not (here.folder / "suspended").exists()
 
 
 class Orchestrated(CrashingEffects):
-    """An orchestrator starts the query whenever it finds it stopped and not fenced."""
+    """An orchestrator starts the query whenever it finds it stopped and not suspended."""
 
     def status(self, pipeline):
         found = super().status(pipeline)
         folder = self.home.parent
-        if found is Status.STOPPED and not (folder / "fenced").exists():
+        if found is Status.STOPPED and not (folder / "suspended").exists():
             (folder / "running").touch()
         return found
 
 
 def moved(lab, commands):
-    """A run without a fence that was cut off once the checkpoint was moved aside."""
+    """A run without suspended restarts that was cut off once the checkpoint was moved aside."""
     for at in itertools.count():
-        here = lab(replace(commands, fence=None, unfence=None))
+        here = lab(replace(commands, suspend=None, reenable=None))
         plan, run = begin(here)
         assert here.crash(run, plan, at)
         if list(here.folder.glob(".ck.before-*")):
@@ -188,16 +189,16 @@ def moved(lab, commands):
 
 
 @pytest.mark.parametrize("ran", [True, False])
-def test_an_undo_is_fenced_against_an_orchestrator_and_unfences_at_its_end(lab, monkeypatch, ran):
-    here, plan, run = moved(lab, FENCED)
+def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatch, ran):
+    here, plan, run = moved(lab, SUSPENDED)
     found = step_records(here.store.journal.entries(run))
     past = {n: r.as_record() for n, r in found.items()}
     if not ran:
         past[0] = replace(past[0], was={"running": False})
     undo = build_undo(Past(run=run, plan=plan, records=past), here.effects())
     assert undo.appliable
-    assert (undo.steps[0].fence, undo.undoes[0]) == ("touch fenced", None)
-    assert undo.steps[-1].action == ("start_pipeline" if ran else "unfence")
+    assert (undo.steps[0].suspend, undo.undoes[0]) == ("touch suspended", None)
+    assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 
     def effects(run):
         made = Orchestrated(
@@ -208,7 +209,7 @@ def test_an_undo_is_fenced_against_an_orchestrator_and_unfences_at_its_end(lab, 
     monkeypatch.setattr(here, "effects", effects)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
-    assert not (here.folder / "fenced").exists()
+    assert not (here.folder / "suspended").exists()
     with closing(here.effects("look")) as after:
         after.status("q")
     assert (here.folder / "running").exists()

@@ -161,7 +161,7 @@ def test_appliable(world):
 
 def test_where_no_start_is_registered_a_person_is_asked():
     plan = plan_of(of_spark(commands=Commands(stop="s")))
-    assert [s.action for s in plan.steps][-1] == "ask_person"
+    assert [s.action for s in plan.steps][-1] == "manual_step"
     plan = plan_of(of_group())
     assert [s.action for s in plan.steps] == ["stop_pipeline", "record_offsets", "reset_offsets"]
 

@@ -325,8 +325,8 @@ def test_a_rehearsal_needs_a_function(query):
     (pipeline,) = lab.registry.pipelines
     lab.registry = replace(lab.registry, pipelines=(replace(pipeline, entry_point="a:b"),))
     actions = [s.action for s in plan(lab, rehearse=True).steps]
-    assert actions.index("make_checkpoint") + 1 == actions.index("rehearse_beginning")
-    assert actions.index("rehearse_beginning") + 1 == actions.index("place_checkpoint")
+    assert actions.index("create_checkpoint") + 1 == actions.index("rehearse_new_checkpoint")
+    assert actions.index("rehearse_new_checkpoint") + 1 == actions.index("swap_new_checkpoint")
 
 
 def test_to_another_location_the_old_one_stays(query):
@@ -334,7 +334,7 @@ def test_to_another_location_the_old_one_stays(query):
     place = lab.folder / "next"
     before = tree_hash(lab.folder / "ck")
     made = plan(lab, to=str(place))
-    assert [s.action for s in made.steps][-2:] == ["offer_checkpoint", "ask_person"]
+    assert [s.action for s in made.steps][-2:] == ["install_new_checkpoint", "manual_step"]
     lab.person = starts_at(lab, place)
     past = run(lab, made)
     assert new_sources(place) == {"0": KAFKA, "1": ["a", "b"]}

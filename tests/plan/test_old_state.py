@@ -86,7 +86,7 @@ def test_the_plan_shows_what_was_in_the_batch(old):
     plan = plan_of(here)
     assert plan.refusals == ()
     assert [step.action for step in plan.steps] == [
-        *("stop_pipeline", "copy_to_batch", "read_state", "cut_sink_log", "put_checkpoint"),
+        *("stop_pipeline", "copy_to_batch", "read_state", "cut_sink_log", "swap_checkpoint"),
         "start_pipeline",
     ]
     copy = plan.steps[1].details()

@@ -48,20 +48,20 @@ def plan_of(here, version=None, **options):
 
 
 @pytest.mark.kafka
-def test_emptied_and_parked_outputs_come_back_in_place_of_what_was_written_since(
+def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_since(
     billing, consume, produce
 ):
     here, group, orders, bills, audit = billing
     before = [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)]
     at = committed(here.effects(), group)
-    plan = plan_of(here, outputs="empty", output_topics=bills, park_outputs=True)
+    plan = plan_of(here, outputs="empty", output_topics=bills, back_up_outputs=True)
     assert plan.appliable, plan.refusals
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "record_offsets",
         "reset_offsets",
-        "park_records",
-        "empty_topics",
+        "back_up_records",
+        "delete_records",
     ]
     assert plan.impact["outputs"] == {bills: 10}
     assert any(f"{bills} is read by {audit}" in risk for risk in plan.risks)
@@ -81,7 +81,7 @@ def test_emptied_and_parked_outputs_come_back_in_place_of_what_was_written_since
 
 
 @pytest.mark.kafka
-def test_outputs_that_nothing_parks_are_gone_and_the_plan_says_so(billing):
+def test_outputs_that_nothing_backs_up_are_gone_and_the_plan_says_so(billing):
     here, _, _, bills, _ = billing
     plan = plan_of(here, outputs="empty", output_topics=bills)
     assert not plan.steps[-1].undoable
@@ -92,7 +92,7 @@ def test_outputs_that_nothing_parks_are_gone_and_the_plan_says_so(billing):
 def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
     here, _, _, bills, _ = billing
     plan = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
-    assert [s.action for s in plan.steps][-2:] == ["make_topics", "ask_person"]
+    assert [s.action for s in plan.steps][-2:] == ["create_topics", "manual_step"]
     assert f"{bills}-2 in place of {bills}" in plan.steps[-1].describe()
     run = here.enqueue(plan)
     here.execute(run, plan)

@@ -1,4 +1,4 @@
-"""Records parked and put back on a real broker: exact, also when killed, or what can't be."""
+"""Records backed up and put back on a real broker: exact, also when killed, or what can't be."""
 
 import itertools
 import time
@@ -18,8 +18,8 @@ from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.record_backup import Span
-from headgate.reprocess.steps import DeleteTopics, EmptyTopics, ParkRecords, load_step
-from headgate.reprocess.steps.records.back_up_records import parking_name
+from headgate.reprocess.steps import BackUpRecords, DeleteRecords, DeleteTopics, load_step
+from headgate.reprocess.steps.records.back_up_records import backup_topic_name
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 from headgate.store.step_records import step_records
 
@@ -116,7 +116,7 @@ def odd(partition, offset=0):
 def plan_of(lab, *topics, kind=DeleteTopics):
     world = lab.effects()
     facts = topic_shapes(world.shapes(topics))
-    steps = (ParkRecords(topics=facts), kind(topics=facts, parked=True))
+    steps = (BackUpRecords(topics=facts), kind(topics=facts, backed_up=True))
     return Plan(
         scenario="decommission",
         pipeline=None,
@@ -157,8 +157,8 @@ def test_a_deleted_topic_comes_back_record_by_record(kafka_lab, topic, write, re
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
     assert not kafka_lab.effects().shapes([name])
-    parked = read(parking_name(run, name))
-    assert {n: [(k, v, t) for k, v, _, t in rows] for n, rows in parked.items()} == {
+    backed_up = read(backup_topic_name(run, name))
+    assert {n: [(k, v, t) for k, v, _, t in rows] for n, rows in backed_up.items()} == {
         n: [(k, v, t) for k, v, _, t in rows] for n, rows in before.items()
     }
     made = undo(kafka_lab, run, plan)
@@ -167,10 +167,10 @@ def test_a_deleted_topic_comes_back_record_by_record(kafka_lab, topic, write, re
     assert (now.partitions, now.configs) == (shape.partitions, shape.configs)
     assert now.configs == configs
     assert read(name) == before
-    assert not kafka_lab.effects().shapes([parking_name(run, name)])
+    assert not kafka_lab.effects().shapes([backup_topic_name(run, name)])
 
 
-def test_only_what_is_committed_is_parked(kafka_lab, topic, write, read):
+def test_only_what_is_committed_is_backed_up(kafka_lab, topic, write, read):
     name = topic("paid", partitions=1)
     write(name, odd(0), commit=True)
     write(name, [(0, b"aborted", b"x", [], OLD)], commit=False)
@@ -213,7 +213,9 @@ def test_what_producers_go_on_writing_is_no_open_transaction(kafka_lab, topic, w
     assert kafka_lab.effects().topics_in_transaction([name]) == ()
 
 
-def test_a_record_larger_than_the_usual_limit_is_parked_and_put_back(kafka_lab, topic, write, read):
+def test_a_record_larger_than_the_usual_limit_is_backed_up_and_restored(
+    kafka_lab, topic, write, read
+):
     name = topic("large", partitions=1, config={"max.message.bytes": "9000000"})
     # One that fits only compressed, and one that does not fit the cluster's usual limit.
     write(
@@ -235,7 +237,7 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
     name = topic("out", partitions=2, config={"retention.ms": "-1"})
     write(name, [*odd(0), *odd(1), *odd(0)])
     before, shape = read(name), kafka_lab.effects().shapes([name])
-    plan = plan_of(kafka_lab, name, kind=EmptyTopics)
+    plan = plan_of(kafka_lab, name, kind=DeleteRecords)
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
     assert read(name) == {0: [], 1: []}
@@ -245,11 +247,11 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
     assert read(name) == before and kafka_lab.effects().shapes([name]) == shape
 
 
-def test_what_was_not_parked_is_not_undoable_and_says_so(kafka_lab, topic, write):
+def test_what_was_not_backed_up_is_not_undoable_and_says_so(kafka_lab, topic, write):
     name = topic("gone", partitions=1)
     write(name, odd(0))
     facts = topic_shapes(kafka_lab.effects().shapes([name]))
-    plan = Plan(scenario="from-scratch", pipeline=None, steps=(EmptyTopics(topics=facts),))
+    plan = Plan(scenario="from-scratch", pipeline=None, steps=(DeleteRecords(topics=facts),))
     assert not plan.steps[0].undoable
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
@@ -260,12 +262,12 @@ def test_what_was_not_parked_is_not_undoable_and_says_so(kafka_lab, topic, write
     assert not refused.appliable
 
 
-def test_what_comes_after_the_parking_is_not_deleted(kafka_lab, topic, write, read):
+def test_what_comes_after_the_backup_is_not_deleted(kafka_lab, topic, write, read):
     name = topic("live", partitions=2)
     write(name, odd(0))
     plan = plan_of(kafka_lab, name)
     run = kafka_lab.enqueue(plan)
-    with pytest.raises(RefusedError, match=rf"came since they were parked: {name}\[1\]"):
+    with pytest.raises(RefusedError, match=rf"came since they were backed up: {name}\[1\]"):
         writes = kafka_lab.effects(run)
         for step in plan.steps:
             was = step.bind(writes)
@@ -277,10 +279,10 @@ def test_what_comes_after_the_parking_is_not_deleted(kafka_lab, topic, write, re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [EmptyTopics, pytest.param(DeleteTopics, marks=pytest.mark.long)])
-def test_parking_and_putting_back_survive_a_crash_at_every_point(
-    kafka_lab, topic, write, read, kind
-):
+@pytest.mark.parametrize(
+    "kind", [DeleteRecords, pytest.param(DeleteTopics, marks=pytest.mark.long)]
+)
+def test_back_up_and_restore_survive_a_crash_at_every_point(kafka_lab, topic, write, read, kind):
     name = topic("crash", partitions=2, config={"retention.ms": "-1"})
     write(name, [*odd(0), *odd(1)])
     before = read(name)
@@ -293,7 +295,7 @@ def test_parking_and_putting_back_survive_a_crash_at_every_point(
         run = kafka_lab.enqueue(plan)
         crashed = kafka_lab.crash(run, plan, at)
         kafka_lab.execute(run, plan)
-        assert record_counts(read(parking_name(run, name))) == record_counts(before)
+        assert record_counts(read(backup_topic_name(run, name))) == record_counts(before)
         made = undo_of(kafka_lab, run, plan)
         back = kafka_lab.enqueue(made, undo_of=run)
         crashed |= kafka_lab.crash(back, made, at, undo_of=run)
@@ -339,39 +341,39 @@ def record_counts(found):
 
 @pytest.fixture
 def half(kafka_lab, topic, write, broker):
-    """A topic of 30 records, and a parking topic that has the first eleven of them."""
+    """A topic of 30 records, and a backup topic that has the first eleven of them."""
     name = topic("half", partitions=1)
     write(name, [(0, str(n).encode(), b"v", [], OLD + n) for n in range(30)])
-    to = topic("parking", partitions=1)
+    to = topic("backup", partitions=1)
     with Kafka(broker) as kafka:
-        record_copy.park(kafka, [Span(topic=name, partition=0, begin=0, end=11)], to)
+        record_copy.back_up_records(kafka, [Span(topic=name, partition=0, begin=0, end=11)], to)
         yield kafka, Span(topic=name, partition=0, begin=0, end=30), to
 
 
-def test_a_copy_goes_on_behind_what_is_parked(half):
+def test_a_copy_goes_on_behind_what_is_backed_up(half):
     kafka, span, to = half
     with pytest.raises(StepError, match=r"record 11 .* was not copied"):
-        record_copy.prove_parked(kafka, [span], to)
-    record_copy.park(kafka, [span], to)
-    record_copy.park(kafka, [span], to)
-    assert record_copy.prove_parked(kafka, [span], to)[0].records == 30
+        record_copy.verify_backup(kafka, [span], to)
+    record_copy.back_up_records(kafka, [span], to)
+    record_copy.back_up_records(kafka, [span], to)
+    assert record_copy.verify_backup(kafka, [span], to)[0].records == 30
 
 
 def test_what_was_compacted_meanwhile_is_no_gap(half):
     kafka, span, to = half
     delete_records(kafka, {(span.topic, 0): 20})
-    record_copy.park(kafka, [span], to)
-    # 0 to 10 from the first try, and 20 to 29: what went in between nobody can park.
-    assert record_copy.prove_parked(kafka, [span], to)[0].records == 21
+    record_copy.back_up_records(kafka, [span], to)
+    # 0 to 10 from the first try, and 20 to 29: what went in between nobody can back up.
+    assert record_copy.verify_backup(kafka, [span], to)[0].records == 21
 
 
 def test_a_copy_that_is_not_exact_is_found(half, write):
     kafka, span, to = half
-    record_copy.park(kafka, [Span(**{**asdict(span), "begin": 11, "end": 20})], to)
+    record_copy.back_up_records(kafka, [Span(**{**asdict(span), "begin": 11, "end": 20})], to)
     where = f"{span.topic} 0 20".encode()
     write(to, [(0, b"20", b"other", [(record_copy.WHERE, where)], OLD + 20)])
     with pytest.raises(StepError, match=r"the copy of record 20 .* differs"):
-        record_copy.prove_parked(kafka, [Span(**{**asdict(span), "end": 21})], to)
+        record_copy.verify_backup(kafka, [Span(**{**asdict(span), "end": 21})], to)
 
 
 def test_a_record_that_was_copied_twice_is_found(half, write):
@@ -379,14 +381,14 @@ def test_a_record_that_was_copied_twice_is_found(half, write):
     where = f"{span.topic} 0 10".encode()
     write(to, [(0, b"10", b"v", [(record_copy.WHERE, where)], OLD + 10)])
     with pytest.raises(StepError, match="copied twice"):
-        record_copy.prove_parked(kafka, [Span(**{**asdict(span), "end": 11})], to)
+        record_copy.verify_backup(kafka, [Span(**{**asdict(span), "end": 11})], to)
 
 
-def test_a_strange_record_in_the_parking_topic_is_found(half, write):
+def test_a_strange_record_in_the_backup_topic_is_found(half, write):
     kafka, span, to = half
     write(to, [(0, b"k", b"v", [], OLD)])
-    with pytest.raises(StepError, match="is no parked record"):
-        record_copy.park(kafka, [span], to)
+    with pytest.raises(StepError, match="is no backed-up record"):
+        record_copy.back_up_records(kafka, [span], to)
 
 
 def test_a_time_that_the_client_cannot_write_is_refused_not_changed(half):
@@ -401,6 +403,6 @@ def test_steps_read_back_as_they_were_written(kafka_lab, topic):
     for step in plan_of(kafka_lab, name).steps:
         assert load_step(step.action, step.details()) == step
     span = Span(topic=name, partition=0, begin=3, end=4)
-    step = ParkRecords(topics=plan_of(kafka_lab, name).steps[0].topics, only=(span,))
+    step = BackUpRecords(topics=plan_of(kafka_lab, name).steps[0].topics, only=(span,))
     assert load_step(step.action, step.details()) == step
     assert f"{name}[0] 3 to 3" in step.describe()

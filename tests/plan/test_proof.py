@@ -1,4 +1,4 @@
-"""Proof of stopped before each destructive step, fences, and persons who stand in for commands."""
+"""Proof of stopped before each destructive step, suspended restarts, and manual steps."""
 
 import os
 import time
@@ -21,10 +21,10 @@ from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopp
 from headgate.store.journal import Event
 from headgate.worker.run_journal import RunJournal
 
-FENCED = replace(
+SUSPENDED = replace(
     COMMANDS,
-    fence="touch fenced; echo fence >> order",
-    unfence="rm -f fenced; echo unfence >> order",
+    suspend="touch suspended; echo suspend >> order",
+    reenable="rm -f suspended; echo reenable >> order",
     stop=COMMANDS.stop + "; echo stop >> order",
     start=COMMANDS.start + "; echo start >> order",
 )
@@ -112,40 +112,40 @@ def test_each_destructive_step_refuses_what_came_back(lab):
     assert refused == [(0, "snapshot_checkpoint"), (1, "replace_checkpoint")]
 
 
-def test_a_fence_is_there_before_the_stop_and_gone_before_the_start(lab):
-    made = lab(FENCED)
+def test_restarts_are_suspended_before_the_stop_and_reenabled_before_the_start(lab):
+    made = lab(SUSPENDED)
     plan = build_plan("from-scratch", "q", made.effects())
     made.execute(made.enqueue(plan), plan)
-    assert (made.folder / "order").read_text().split() == ["fence", "stop", "unfence", "start"]
+    assert (made.folder / "order").read_text().split() == ["suspend", "stop", "reenable", "start"]
 
 
 @pytest.mark.parametrize("runs", [True, False])
-def test_a_roll_back_takes_the_fence_off(lab, runs):
-    made = lab(FENCED)
+def test_a_rollback_reenables_restarts(lab, runs):
+    made = lab(SUSPENDED)
     if not runs:
         (made.folder / "running").unlink()
     plan = build_plan("from-scratch", "q", made.effects())
     run = made.enqueue(plan)
     executor = Executor(made.effects(run), RunJournal(made.store, run, plan, undo_of=None))
     executor.apply(0, plan.steps[0])
-    assert (made.folder / "fenced").exists()
+    assert (made.folder / "suspended").exists()
     executor.roll_back(plan.steps)
-    assert not (made.folder / "fenced").exists()
+    assert not (made.folder / "suspended").exists()
     assert (made.folder / "running").exists() is runs
 
 
 @pytest.mark.slow
-def test_no_crash_leaves_a_fence_behind_for_good(lab):
+def test_no_crash_leaves_restarts_suspended_for_good(lab):
     at = 0
     while True:
-        made = lab(FENCED)
+        made = lab(SUSPENDED)
         plan = build_plan("from-scratch", "q", made.effects())
         run = made.enqueue(plan)
         crashed = made.crash(run, plan, at)
         back = made.undo(run, plan)
         if back.steps:
             made.execute(made.enqueue(back, undo_of=run), back, run)
-        assert not (made.folder / "fenced").exists(), at
+        assert not (made.folder / "suspended").exists(), at
         assert not (made.folder / "twice").exists(), at
         if not crashed:
             break
@@ -203,8 +203,8 @@ def test_a_confirmation_that_is_not_true_is_refused(lab):
         executor.apply(0, plan.steps[0])
 
 
-def test_a_refused_stop_leaves_no_fence_behind_what_never_stopped(lab):
-    made = lab(replace(ASKED, fence="touch fenced", unfence="rm -f fenced"))
+def test_a_refused_stop_leaves_no_restarts_suspended(lab):
+    made = lab(replace(ASKED, suspend="touch suspended", reenable="rm -f suspended"))
     plan = build_plan("from-scratch", "q", made.effects())
     run = made.enqueue(plan)
     effects = person(made, run)
@@ -213,9 +213,9 @@ def test_a_refused_stop_leaves_no_fence_behind_what_never_stopped(lab):
     executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
     with pytest.raises(RefusedError, match="q still runs"):
         executor.apply(0, plan.steps[0])
-    assert (made.folder / "fenced").exists()
+    assert (made.folder / "suspended").exists()
     executor.roll_back(plan.steps)
-    assert not (made.folder / "fenced").exists()
+    assert not (made.folder / "suspended").exists()
     assert not (made.folder / "twice").exists()
 
 

@@ -8,7 +8,7 @@ from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.steps import ProvePartitions, RaisePartitions, load_step
+from headgate.reprocess.steps import AddPartitions, VerifyPartitions, load_step
 from headgate.reprocess.steps.topics import add_partitions as raising
 
 pytestmark = pytest.mark.kafka
@@ -25,7 +25,7 @@ def raising_lab(lab, broker, topic):
 def planned(lab, names, to, **more):
     now = lab.effects().identities(names)
     topics = {name: {"id": now[name][0], "partitions": now[name][1]} for name in names}
-    step = RaisePartitions(topics=topics, to=to, **more)
+    step = AddPartitions(topics=topics, to=to, **more)
     facts = {"cluster_id": lab.effects().cluster_id()}
     return Plan(scenario="repartition", pipeline=None, steps=(step,), preconditions=facts)
 
@@ -56,7 +56,7 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
 def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
     here, names = raising_lab
     effects, plan = here.effects(), planned(here, names, to=4)
-    effects.raise_partitions(names[1], 2)
+    effects.add_partitions(names[1], 2)
     with pytest.raises(StalePlanError, match="has 2 partitions now, 1 when this was planned"):
         here.execute(here.enqueue(plan), plan)
     plan, shape = planned(here, names, to=4), effects.shapes(names)[names[0]]
@@ -78,7 +78,7 @@ def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 1]
     with pytest.raises(StepError, match="did not get 1 partitions"):
-        here.effects().raise_partitions(names[0], 1)
+        here.effects().add_partitions(names[0], 1)
 
 
 def test_nothing_is_raised_while_its_application_runs(raising_lab):
@@ -97,7 +97,7 @@ def test_nothing_is_raised_while_its_application_runs(raising_lab):
 def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monkeypatch):
     here, names = raising_lab
     monkeypatch.setattr(raising, "PROVE_SECONDS", 8.0)
-    step = ProvePartitions(pipeline="q", group="nobody", topics={names[0]: 2}, to=3)
+    step = VerifyPartitions(pipeline="q", group="nobody", topics={names[0]: 2}, to=3)
     with pytest.raises(StepError, match="q was waited for 8 s, and nobody has no members"):
         step.apply(here.effects(), {})
     (here.folder / "running").unlink()
@@ -108,5 +108,5 @@ def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monk
 def test_the_steps_read_back_as_they_were_written(raising_lab):
     here, names = raising_lab
     raises = planned(here, names, to=3).steps[0]
-    for step in (raises, ProvePartitions(pipeline="q", group="g", topics={"c": 2}, to=3)):
+    for step in (raises, VerifyPartitions(pipeline="q", group="g", topics={"c": 2}, to=3)):
         assert load_step(step.action, step.details()) == step

@@ -55,16 +55,19 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
     monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
     monkeypatch.setattr(remote_changes.RemoteChanges, "copy", failing)
     with pytest.raises(UnreachableError, match="the line is dead"):
-        effects.copy_place(lab.declared, lab.new, expected=expected)
-    assert effects.place_flaw(lab.new) == f"{lab.new} has no manifest: its copy did not end"
+        effects.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
+    assert (
+        effects.remote_checkpoint_issue(lab.new)
+        == f"{lab.new} has no manifest: its copy did not end"
+    )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_changes.RemoteChanges, "copy", COPY)
-    effects.copy_place(lab.declared, lab.new, expected=expected)
+    effects.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
     assert len(before) == 2 and all(p.stat().st_mtime_ns == at for p, at in before.items())
-    assert effects.place_flaw(lab.new) is None
+    assert effects.remote_checkpoint_issue(lab.new) is None
     assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
     (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata is not what was to be written" in effects.place_flaw(lab.new)
+    assert "metadata is not what was to be written" in effects.remote_checkpoint_issue(lab.new)
 
 
 def test_only_a_numbered_neighbour_is_written_or_removed(remote):
@@ -72,4 +75,4 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     effects = lab.effects("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
         with pytest.raises(StepError, match="is no place that a run makes"):
-            effects.drop_place(place, None)
+            effects.delete_remote_checkpoint(place, None)

@@ -30,7 +30,11 @@ def test_the_query_begins_anew_at_a_new_place_and_goes_back(remote):
     lab = remote()
     old = lab.old_hash
     plan = scratch_of(lab)
-    assert [s.action for s in plan.steps] == ["stop_pipeline", "lead_query", "start_elsewhere"]
+    assert [s.action for s in plan.steps] == [
+        "stop_pipeline",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+    ]
     assert plan.resources == (f"checkpoint:{lab.declared}", f"checkpoint:{lab.new}")
     run = lab.run(plan)
     assert lab.now == lab.new and lab.old_hash == old
@@ -58,7 +62,12 @@ def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
     old = lab.old_hash
     plan = build_plan("new-checkpoint", "q", lab.effects(), {"source": ["0=0"]})
     assert plan.appliable, plan.refusals
-    actions = ["stop_pipeline", "make_place", "lead_query", "start_elsewhere"]
+    actions = [
+        "stop_pipeline",
+        "create_remote_checkpoint",
+        "switch_checkpoint",
+        "start_at_checkpoint",
+    ]
     assert [s.action for s in plan.steps] == actions
     run = lab.run(plan)
     new = lab.folder_of(lab.new)
@@ -81,7 +90,7 @@ UPGRADE = replace(
         ' d="$PWD/store/${HEADGATE_CHECKPOINT#s3a://}"; . ./code.sh'
     ),
     deploy="cp new.sh code.sh",
-    withdraw="cp old.sh code.sh",
+    rollback="cp old.sh code.sh",
 )
 BATCH = 'cp "$d/offsets/0" "$d/offsets/1"; cp "$d/commits/0" "$d/commits/1"\n'
 
@@ -115,8 +124,14 @@ def test_a_new_version_works_on_a_copy_and_the_old_one_goes_on_where_it_was(upgr
     lab, plan = upgrade(BATCH)
     old = lab.old_hash
     assert [s.action for s in plan.steps] == [
-        *("stop_pipeline", "gate_version", "copy_place", "lead_query", "deploy_version"),
-        *("start_elsewhere", "prove_version", "compare_version"),
+        *(
+            "stop_pipeline",
+            "recheck_version",
+            "copy_remote_checkpoint",
+            "switch_checkpoint",
+            "deploy_version",
+        ),
+        *("start_at_checkpoint", "verify_version", "compare_version"),
     ]
     run = lab.run(plan)
     assert lab.now == lab.new and lab.old_hash == old
@@ -189,7 +204,9 @@ def test_whoever_opens_the_registry_finds_the_place(remote):
         '[[pipeline]]\nname = "q"\nengine = "spark"\ncheckpoint = "s3a://b0/ck"\n'
     )
     assert open_context(str(file)).registry.pipeline("q").checkpoint == "s3a://b0/ck"
-    lab.store.places.lead("q", declared="s3a://b0/ck", location="s3a://b0/ck.2", run="r")
+    lab.store.places.switch_checkpoint(
+        "q", declared="s3a://b0/ck", location="s3a://b0/ck.2", run="r"
+    )
     found = open_context(str(file)).registry.pipeline("q")
     assert (found.checkpoint, found.declared) == ("s3a://b0/ck.2", "s3a://b0/ck")
 

@@ -54,7 +54,7 @@ def test_the_plan_says_what_is_wrong_and_what_goes(broken):
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "repair_copy",
-        "put_repaired_in_place",
+        "swap_repaired_checkpoint",
         "start_pipeline",
     ]
     assert plan.preconditions["flaws"] == ["torn-offsets: `offsets/5` can't be read"]
@@ -106,7 +106,7 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     here = broken(entry_point="jobs:counts")
     old = tree_hash(here.folder / "ck")
     plan = repair_of(here)
-    assert plan.steps[2].action == "prove_repair"
+    assert plan.steps[2].action == "verify_repair"
     effects = here.effects("run-1")
     # Spark's own word is tested where Spark is: here it is what follows from it.
     proof = Proof(outcome=outcome, error_class="CANNOT_LOAD_STATE_STORE", message="no")

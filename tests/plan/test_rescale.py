@@ -105,7 +105,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
         "stop_pipeline",
         "snapshot_checkpoint",
         "repartition_state",
-        "place_checkpoint",
+        "swap_new_checkpoint",
         "start_pipeline",
     ]
     assert "over 5 partitions instead of 2" in made.steps[2].describe()

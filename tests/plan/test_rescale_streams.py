@@ -88,22 +88,22 @@ def test_state_behind_a_repartition_topic_is_made_anew():
     assert plan.refusals == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
-        *("raise_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
-        *("start_pipeline", "prove_partitions"),
+        *("add_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
+        *("start_pipeline", "verify_partitions"),
     ]
-    raised = step(plan, "raise_partitions")
+    raised = step(plan, "add_partitions")
     assert (raised["topics"], raised["to"]) == ({"in": {"id": "id-in", "partitions": 2}}, 4)
     moved = step(plan, "reset_offsets")
     assert moved["topics"]["in"]["partitions"] == 4
     assert [m["to"] for m in moved["offsets"]] == [0, 0, 0, 0]
-    anew = step(plan, "prove_partitions")["topics"]
+    anew = step(plan, "verify_partitions")["topics"]
     assert anew.keys() == step(plan, "delete_topics")["topics"].keys() and len(anew) == 2
     assert {"topic:in", "group:shop"} <= set(plan.resources)
     assert plan.impact["total"] == 4
     final = [s.action for s in plan.steps if not s.undoable]
-    assert final == ["raise_partitions", "delete_topics"]
+    assert final == ["add_partitions", "delete_topics"]
     assert any("can't be undone: in keeps 4 partitions" in risk for risk in plan.risks)
-    assert not any("--park" in risk for risk in plan.risks)
+    assert not any("--back-up" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
 
@@ -114,7 +114,7 @@ def test_without_state_only_what_is_added_gets_an_offset():
     assert plan.refusals == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
-        *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+        *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
     ]
     offsets = step(plan, "reset_offsets")["offsets"]
     assert [(m["partition"], m["from"], m["to"]) for m in offsets] == [(2, None, 0), (3, None, 0)]
@@ -155,7 +155,7 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     assert "repartition() them in front" in why and "fill a new topic of 4 partitions by key" in why
     plan = repartitioned(version, input_topics=["in"])
     assert plan.refusals == ()
-    assert list(step(plan, "raise_partitions")["topics"]) == ["in"]
+    assert list(step(plan, "add_partitions")["topics"]) == ["in"]
     assert {m["topic"] for m in step(plan, "reset_offsets")["offsets"]} == {"in", "in2"}
 
 
@@ -179,7 +179,7 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     assert plan.refusals == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
-        *("raise_partitions", "reset_offsets", "start_pipeline", "prove_partitions"),
+        *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
     ]
     assert [m["partition"] for m in step(plan, "reset_offsets")["offsets"]] == [2, 3]
     (said,) = [r for r in plan.risks if "the code fixes that" in r]
@@ -319,7 +319,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     version = described("aggregate_named")
     world = cluster(version, counts={"in": 4})
     plan = repartitioned(version, world)
-    assert plan.refusals == () and "raise_partitions" not in actions(plan)
+    assert plan.refusals == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
     assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
     world.counts |= dict.fromkeys(world.names, 4)
@@ -355,12 +355,12 @@ def test_whoever_else_reads_the_input_is_named():
     assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is read"))
 
 
-def test_its_outputs_are_emptied_on_request_and_nothing_is_parked_for_no_way_back():
+def test_its_outputs_are_emptied_on_request_and_nothing_is_backed_up_for_no_way_back():
     version = described("aggregate_named")
     plan = repartitioned(version, outputs="empty")
     assert plan.refusals == ()
-    assert actions(plan)[-3:] == ["empty_topics", "start_pipeline", "prove_partitions"]
-    assert not any("--park" in risk for risk in plan.risks)
+    assert actions(plan)[-3:] == ["delete_records", "start_pipeline", "verify_partitions"]
+    assert not any("--back-up" in risk for risk in plan.risks)
 
 
 def test_what_nothing_here_starts_is_not_awaited():

@@ -63,13 +63,13 @@ def make(admin, name, config):
 def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application, consume):
     here, app, mine, other, orders = application
     before, records = committed(here.effects(), app), values(consume(mine, 3))
-    plan = build_plan("decommission", "q", here.effects(), {"park": True})
+    plan = build_plan("decommission", "q", here.effects(), {"back-up": True})
     assert plan.appliable, plan.refusals
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "await_transactions",
         "record_offsets",
-        "park_records",
+        "back_up_records",
         "delete_topics",
         "clear_local_state",
         "delete_group",
@@ -89,14 +89,14 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
 
 
 @pytest.mark.kafka
-def test_without_parking_the_loss_is_named(application):
+def test_without_a_backup_the_loss_is_named(application):
     here, _, mine, _, _ = application
     plan = build_plan("decommission", "q", here.effects())
     assert any(f"the records of {mine} are gone for good" in risk for risk in plan.risks)
     run = here.enqueue(plan)
     here.execute(run, plan)
     made = undo(here, run, plan)
-    assert any("don't come back: none were parked" in risk for risk in made.risks)
+    assert any("don't come back: none were backed up" in risk for risk in made.risks)
     assert here.effects().topics([mine])[mine].records == 0
 
 
@@ -191,7 +191,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
         "stop_pipeline",
         "record_offsets",
         "delete_group",
-        "set_aside",
+        "move_to_backup",
     ]
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -214,5 +214,5 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     source = Source(position=0, format="kafka", options={"kafka.group.id": "ours"})
     version = Version(engine=Engine.SPARK, sources=(source,))
     plan = build_plan("decommission", "q", here.effects(), version=version)
-    assert [s.action for s in plan.steps] == ["stop_pipeline", "set_aside"]
+    assert [s.action for s in plan.steps] == ["stop_pipeline", "move_to_backup"]
     assert any("its sources name the group ours" in risk for risk in plan.risks)

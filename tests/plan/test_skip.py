@@ -1,4 +1,4 @@
-"""Step over poison records of a real group: parked first, and only where it stands."""
+"""Step over poison records of a real group: backed up first, and only where it stands."""
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -8,7 +8,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.offsets.partition_offsets import committed
-from headgate.reprocess.steps.records.back_up_records import parking_name
+from headgate.reprocess.steps.records.back_up_records import backup_topic_name
 
 pytestmark = pytest.mark.kafka
 
@@ -58,7 +58,7 @@ def read_on(broker, group, topic):
 
 
 @pytest.mark.parametrize("engine", [Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS])
-def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consume, engine):
+def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, consume, engine):
     here, group, orders = stuck(engine)
     before = committed(here.effects(), group)
     plan = plan_of(here, f"{orders}:1:3-4")
@@ -66,8 +66,8 @@ def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consum
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "record_offsets",
-        "park_records",
-        "step_over",
+        "back_up_records",
+        "skip_records",
     ]
     assert plan.steps[-1].details()["offsets"] == (
         {"topic": orders, "partition": 1, "from": 3, "to": 5},
@@ -75,12 +75,12 @@ def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consum
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert read_on(broker, group, orders) == ["v5", "v6", "v7"]
-    parked = consume(parking_name(run, orders), 2)
-    assert [(m.partition(), m.key(), m.value()) for m in parked] == [
+    backed_up = consume(backup_topic_name(run, orders), 2)
+    assert [(m.partition(), m.key(), m.value()) for m in backed_up] == [
         (1, b"k3", b"poison"),
         (1, b"k4", b"poison"),
     ]
-    assert dict(parked[0].headers())["headgate.parked.from"] == f"{orders} 1 3".encode()
+    assert dict(backed_up[0].headers())["headgate.backup.from"] == f"{orders} 1 3".encode()
 
     undo = here.undo(run, plan)
     assert undo.appliable, undo.refusals
@@ -88,7 +88,7 @@ def test_a_range_is_parked_and_stepped_over_and_comes_back(stuck, broker, consum
     assert committed(here.effects(), group) == before
     assert read_on(broker, group, orders)[:2] == ["poison", "poison"]
     # Retention may have taken the originals by then: the copy is nobody's to throw away.
-    assert len(consume(parking_name(run, orders), 2)) == 2
+    assert len(consume(backup_topic_name(run, orders), 2)) == 2
 
 
 @pytest.mark.parametrize(

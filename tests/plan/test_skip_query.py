@@ -83,8 +83,8 @@ def stuck(lab, monkeypatch):
             "t": TopicShape(name="t", id="T", partitions=2, replication=1)
         },
         "create_topic": lambda self, shape: None,
-        "park": lambda self, spans, to: None,
-        "prove_parked": lambda self, spans, to: {},
+        "back_up_records": lambda self, spans, to: None,
+        "verify_backup": lambda self, spans, to: {},
     }.items():
         monkeypatch.setattr(CrashingEffects, name, answer, raising=False)
     return stuck

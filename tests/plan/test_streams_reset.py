@@ -175,21 +175,27 @@ def test_a_topic_that_it_writes_and_reads_is_skipped():
     assert any("shop writes loop itself" in risk for risk in named.risks)
 
 
-def test_an_undo_brings_back_state_that_was_parked():
+def test_an_undo_brings_back_state_that_was_backed_up():
     assert any("gone for good" in risk for risk in scratch().risks)
-    plan = scratch(park_internal=True)
+    plan = scratch(back_up_internal=True)
     assert not any("gone for good" in risk for risk in plan.risks)
     assert actions(plan)[3:] == [
-        *("park_records", "park_unread", "reset_offsets", "delete_topics", "delete_topics"),
+        *(
+            "back_up_records",
+            "back_up_unread_records",
+            "reset_offsets",
+            "delete_topics",
+            "delete_topics",
+        ),
         "clear_local_state",
     ]
     first, second = (s.details() for s in plan.steps if s.action == "delete_topics")
-    assert (list(first["topics"]), first["parked"]) == (["shop-counts-changelog"], True)
-    assert (list(second["topics"]), second["parked"]) == (["shop-g-repartition"], False)
-    unread = next(s for s in plan.steps if s.action == "park_unread")
+    assert (list(first["topics"]), first["backed_up"]) == (["shop-counts-changelog"], True)
+    assert (list(second["topics"]), second["backed_up"]) == (["shop-g-repartition"], False)
+    unread = next(s for s in plan.steps if s.action == "back_up_unread_records")
     was = unread.bind(PaperRun())
     assert was["spans"] == [{"topic": "shop-g-repartition", "partition": 0, "begin": 3, "end": 10}]
-    assert [s.action for s in unread.undo(was)] == ["refill_topics", "drop_parking"]
+    assert [s.action for s in unread.undo(was)] == ["restore_records", "delete_backup_topics"]
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
 
@@ -205,9 +211,9 @@ def test_without_a_word_on_local_state_it_counts_double():
 
 
 def test_outputs_are_emptied_on_request():
-    plan = scratch(outputs="empty", park_outputs=True)
+    plan = scratch(outputs="empty", back_up_outputs=True)
     assert plan.refusals == ()
-    assert actions(plan)[-2:] == ["park_records", "empty_topics"]
+    assert actions(plan)[-2:] == ["back_up_records", "delete_records"]
     assert list(plan.steps[-1].details()["topics"]) == ["out"]
     assert not any("out stays" in risk for risk in plan.risks)
     assert any("out stays" in risk for risk in scratch().risks)
@@ -434,7 +440,7 @@ def test_its_undo_says_what_stays_and_what_becomes_of_the_state():
     assert "What the run wrote to out stays" in said
     assert "keep wrong newest values in out until their next record" in said
     assert "The state isn't restored. Counts and windows restart from zero" in said
-    backed_up = " ".join(since(**{"park-internal": True}).outputs.undo)
+    backed_up = " ".join(since(**{"back-up-internal": True}).outputs.undo)
     assert "State and offsets are restored" in backed_up and "restart from zero" not in backed_up
     kept = since(**{"keep-internal": True}).outputs
     assert "reprocessed records count twice" in " ".join(kept.run)

@@ -27,7 +27,7 @@ COMMANDS = Commands(
     start="[ -e running ] && echo >> twice; touch running; sh code.sh",
     status="[ -e running ] && exit 0 || exit 3",
     deploy="cp new.sh code.sh",
-    withdraw="cp old.sh code.sh",
+    rollback="cp old.sh code.sh",
 )
 # What a version does at its start: a batch; a batch that it is refused in; nothing.
 BATCH = "cp ck/offsets/0 ck/offsets/1; cp ck/commits/0 ck/commits/1\n"
@@ -35,11 +35,11 @@ REFUSED = "cp ck/offsets/0 ck/offsets/1; rm -f running\n"
 IDLE = "true\n"
 ACTIONS = [
     "stop_pipeline",
-    "gate_version",
-    "keep_checkpoint",
+    "recheck_version",
+    "back_up_checkpoint",
     "deploy_version",
     "start_version",
-    "prove_version",
+    "verify_version",
     "compare_version",
 ]
 
@@ -114,7 +114,7 @@ def test_a_word_that_closes_nothing_is_wrong(query, given):
         upgrade_of(query(), **{"fail-on": given})
 
 
-@pytest.mark.parametrize("word", ["deploy", "withdraw"])
+@pytest.mark.parametrize("word", ["deploy", "rollback"])
 def test_without_a_way_to_deploy_and_back_nothing_is_planned(query, word):
     plan = upgrade_of(query(commands=replace(COMMANDS, **{word: None})))
     assert not plan.steps and f"no {word} command" in plan.refusals[0]

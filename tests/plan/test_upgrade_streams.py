@@ -15,7 +15,7 @@ from headgate.usecases.compare.judge_upgrade import judge_upgrade
 from headgate.usecases.context import Context
 
 CASES = Path(__file__).parents[1] / "cases" / "kafka_streams"
-COMMANDS = Commands(stop="stop", start="start", deploy="deploy", withdraw="withdraw")
+COMMANDS = Commands(stop="stop", start="start", deploy="deploy", rollback="rollback")
 REPARTITION = "app-by-city-repartition"
 
 
@@ -68,16 +68,16 @@ def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
     assert plan.appliable, plan.refusals
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
-        "gate_version",
+        "recheck_version",
         "record_offsets",
         "record_topics",
-        "keep_offsets",
+        "back_up_offsets",
         "deploy_version",
         "start_version",
-        "prove_version",
+        "verify_version",
         "compare_version",
     ]
-    kept = next(s for s in plan.steps if s.action == "keep_offsets")
+    kept = next(s for s in plan.steps if s.action == "back_up_offsets")
     # What it passes on to itself comes again from the inputs: put back, it would count once more.
     assert set(kept.topics) == {"orders"}
     recorded = next(s for s in plan.steps if s.action == "record_topics")

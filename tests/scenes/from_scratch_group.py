@@ -9,7 +9,7 @@ Row = tuple[int, bytes | None, bytes | None]
 
 
 class FromScratchGroup(GroupScene):
-    """Everything again, with what was written before parked and out of the way."""
+    """Everything again, with what was written before backed up and out of the way."""
 
     name = "from-scratch-group"
     scenario = "from-scratch"
@@ -24,7 +24,7 @@ class FromScratchGroup(GroupScene):
     @property
     def arguments(self) -> tuple[str, ...]:
         """The output is emptied, and can come back."""
-        return ("--outputs=empty", f"--output-topics={self.output}", "--park-outputs")
+        return ("--outputs=empty", f"--output-topics={self.output}", "--back-up-outputs")
 
     def check_end(self) -> None:
         """The output is empty, and the first life after the run read from the beginning."""

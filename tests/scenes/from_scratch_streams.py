@@ -14,7 +14,7 @@ class FromScratchStreams(StreamsScene):
     @property
     def arguments(self) -> tuple[str, ...]:
         """The state is kept for the undo; which topics are its own is said by name."""
-        return ("--park-internal", f"--internal-topics={','.join(self.internal)}")
+        return ("--back-up-internal", f"--internal-topics={','.join(self.internal)}")
 
     def check_end(self) -> None:
         """Each key was counted anew from one on, once more, and all of it."""

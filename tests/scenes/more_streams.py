@@ -28,7 +28,7 @@ class FromPointStreams(StreamsScene):
         """The time; the state is kept for the undo."""
         named = ",".join(self.internal)
         point = iso(from_milliseconds(self.at))
-        return (f"--to-datetime={point}", "--park-internal", f"--internal-topics={named}")
+        return (f"--to-datetime={point}", "--back-up-internal", f"--internal-topics={named}")
 
     def check_end(self) -> None:
         """Each key was counted anew, from the first record at or after the time on."""
@@ -118,7 +118,7 @@ class SkipRecordsStreams(StreamsScene):
 
 
 class DecommissionStreams(StreamsScene):
-    """It was stopped for good; its records are parked for an undo."""
+    """It was stopped for good; its records are backed up for an undo."""
 
     name = "decommission-streams"
     scenario = "decommission"
@@ -131,7 +131,7 @@ class DecommissionStreams(StreamsScene):
     @property
     def arguments(self) -> tuple[str, ...]:
         """Which topics are its own is said by name."""
-        return ("--park", f"--internal-topics={','.join(self.internal)}")
+        return ("--back-up", f"--internal-topics={','.join(self.internal)}")
 
     def check_end(self) -> None:
         """Nothing is left of it but what it read and wrote."""
@@ -157,7 +157,7 @@ class OfflineUpgradeStreams(StreamsScene):
 
     def commands(self, every: dict[str, str]) -> dict[str, str]:
         """Return those that change its version, too."""
-        more = ("deploy", "withdraw")
+        more = ("deploy", "rollback")
         return {**super().commands(every), **{word: every[word] for word in more}}
 
     @property

@@ -18,7 +18,7 @@ class OfflineUpgradeGroup(GroupScene):
 
     def commands(self) -> dict[str, str]:
         """Return the registered commands; a version is deployed by writing its name."""
-        return {**super().commands(), "deploy": "echo new > code", "withdraw": "echo old > code"}
+        return {**super().commands(), "deploy": "echo new > code", "rollback": "echo old > code"}
 
     def check_end(self) -> None:
         """The new version went on where the old one stopped, and read all since."""

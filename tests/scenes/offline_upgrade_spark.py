@@ -21,7 +21,7 @@ class OfflineUpgradeSpark(QueryScene):
 
     def commands(self) -> dict[str, str]:
         """Return the registered commands; a version is deployed by writing its name."""
-        return {**super().commands(), "deploy": "echo new > code", "withdraw": "echo old > code"}
+        return {**super().commands(), "deploy": "echo new > code", "rollback": "echo old > code"}
 
     @property
     def arguments(self) -> tuple[str, ...]:

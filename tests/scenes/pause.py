@@ -1,4 +1,4 @@
-"""A pipeline is paused while its input goes on, fenced meanwhile, and goes on where it was."""
+"""A pipeline is paused while its input goes on, suspended meanwhile, and goes on where it was."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from scenes.scene import GroupScene, QueryScene, WorkingScene
 
 
 class _Paused(WorkingScene):
-    """What a pause of either engine must leave: nobody lives, nothing is lost, the fence is up."""
+    """A pause of either engine: nobody lives, nothing is lost, restarts are suspended."""
 
     scenario = "pause"
 
     def commands(self) -> dict[str, str]:
-        """Return the commands with a fence; a start behind it would leave a file `fenced-out`."""
+        """Return the commands; a start while restarts are suspended leaves `suspended-out`."""
         found = super().commands()
-        start = f"[ -e fenced ] && echo >> fenced-out; {found['start']}"
+        start = f"[ -e suspended ] && echo >> suspended-out; {found['start']}"
         notify = 'echo "$HEADGATE_MESSAGE" >> told'
-        fence = {"fence": "touch fenced", "unfence": "rm -f fenced", "notify": notify}
-        return {**found, "start": start, **fence}
+        more = {"suspend": "touch suspended", "reenable": "rm -f suspended", "notify": notify}
+        return {**found, "start": start, **more}
 
     def check_end(self) -> None:
-        """Nobody lives, the fence is up, and what was read was committed."""
+        """Nobody lives, restarts are suspended, and what was read was committed."""
         self.check_neighbour()
         self.wait(lambda: not self._alive(), lambda: f"{self._alive()} live while it is paused")
-        assert (self.folder / "fenced").exists(), "nothing fences it"
+        assert (self.folder / "suspended").exists(), "nothing suspends it"
         assert "is paused" in (self.folder / "told").read_text(), "nobody was told"
         (life,) = self.lives()
         self.check_drained(life)
@@ -36,10 +36,12 @@ class _Paused(WorkingScene):
             assert reached is None or (life.position(part) or 0) <= reached
 
     def check_undone(self) -> None:
-        """It goes on where it was, and the fence is gone."""
+        """It goes on where it was, and restarts are re-enabled."""
         self.check_neighbour()
-        assert not (self.folder / "fenced").exists(), "the fence is still up"
-        assert not (self.folder / "fenced-out").exists(), "it was started behind its fence"
+        assert not (self.folder / "suspended").exists(), "restarts are still suspended"
+        assert not (self.folder / "suspended-out").exists(), (
+            "it was started while restarts were suspended"
+        )
         self.check_goes_on()
 
 

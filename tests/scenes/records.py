@@ -126,8 +126,8 @@ def _is_read(found: list[Seen], begin: int, end: int) -> bool:
     return begin >= end or bool(found and found[-1].offset >= end - 1)
 
 
-def parked_copies(bootstrap: str, value: bytes) -> list[Seen]:
-    """Return the copies of a record in parking topics, whichever run made them."""
+def backup_copies(bootstrap: str, value: bytes) -> list[Seen]:
+    """Return the copies of a record in backup topics, whichever run made them."""
     names = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30).topics
-    found = read_all(bootstrap, [name for name in names if name.startswith("headgate-parked-")])
+    found = read_all(bootstrap, [name for name in names if name.startswith("headgate-backup-")])
     return [r for records in found.values() for r in records if r.value == value]

@@ -1,4 +1,4 @@
-"""A record that kills its consumer is parked and stepped over; the undo goes back to it."""
+"""A record that kills its consumer is backed up and stepped over; the undo goes back to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import uuid
 
 from confluent_kafka import Producer
 
-from scenes.records import parked_copies, read_all
+from scenes.records import backup_copies, read_all
 from scenes.scene import GroupScene
 
 
@@ -38,13 +38,13 @@ class SkipRecordsGroup(GroupScene):
         return (f"--records={self.topics[0]}:0:{self.poison}",)
 
     def check_end(self) -> None:
-        """The next life began behind the record, and read all since; the record is parked once."""
+        """The next life began behind the record, and read all since; one backup is there."""
         self.check_neighbour()
         self.check_reading(since=1)
         first, second = self.lives()[:2]
         expected = {f"{self.topics[0]}-1": first.position(f"{self.topics[0]}-1")}
         assert second.at == {**expected, f"{self.topics[0]}-0": self.poison + 1}
-        assert [r.key for r in parked_copies(self.bootstrap, self.value)] == [b"city-3"]
+        assert [r.key for r in backup_copies(self.bootstrap, self.value)] == [b"city-3"]
 
     def check_undone(self) -> None:
         """The group is in front of the record again, and nobody started it."""

@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from headgate.gateway.checkpoint.folders import tree_hash
 from scenes.from_scratch_spark import FromScratchSpark
 from scenes.generations import Generation
-from scenes.records import parked_copies, read_all
+from scenes.records import backup_copies, read_all
 from scenes.scene import QueryScene
 
 
@@ -58,7 +58,7 @@ class SkipRecordsSpark(QueryScene):
         self._check_part(part[0], first)
         assert lives[behind].at[second] == part[0].committed[second]
         assert {life.query for life in lives} == {self.query}
-        assert [r.key for r in parked_copies(self.bootstrap, self.value)] == [b"city-3"]
+        assert [r.key for r in backup_copies(self.bootstrap, self.value)] == [b"city-3"]
 
     def _behind(self, first: str) -> list[int]:
         """Return the numbers of the lives that began right behind the record."""

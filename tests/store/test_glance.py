@@ -176,8 +176,10 @@ def test_the_same_slot(filled, url):
 def test_the_same_places(filled, url):
     glance = open_soonest(url)
     assert glance.places.all() == filled.places.all() == {}
-    filled.places.lead("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
-    filled.places.lead("p", declared="s3a://b/other", location="s3a://b/other.3", run="r")
+    filled.places.switch_checkpoint("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
+    filled.places.switch_checkpoint(
+        "p", declared="s3a://b/other", location="s3a://b/other.3", run="r"
+    )
     assert glance.places.all() == filled.places.all()
     assert glance.places.all()["q"] == ("s3a://b/ck", "s3a://b/ck.2")
     glance.close()
@@ -222,7 +224,7 @@ def test_a_file_that_is_no_database(tmp_path):
 def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(tmp_path):
     (tmp_path / ".headgate").mkdir()
     store = open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db")
-    store.places.lead("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
+    store.places.switch_checkpoint("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
     store.close()
     file = tmp_path / "headgate.toml"
     file.write_text('[[pipeline]]\nname = "q"\nengine = "spark"\ncheckpoint = "s3a://b/ck"\n')

@@ -81,15 +81,15 @@ def test_an_approval_that_finds_the_resource_busy_leaves_the_request_open(store,
     assert [a.action for a in store.audit.list(request=request)] == ["request"]
 
 
-@pytest.mark.parametrize("end", ["approve", "decline", "withdraw"])
+@pytest.mark.parametrize("end", ["approve", "decline", "cancel"])
 def test_what_was_decided_stays_decided(store, asked, new_run, end):
     request = store.requests.ask(asked, by="ann")
     ends = {
         "approve": lambda by: store.requests.approve(request, new_run(), by=by),
         "decline": lambda by: store.requests.decline(request, by=by, reason="no"),
-        "withdraw": lambda by: store.requests.withdraw(request, by=by),
+        "cancel": lambda by: store.requests.cancel(request, by=by),
     }
-    ends[end]("ann" if end == "withdraw" else "bob")
+    ends[end]("ann" if end == "cancel" else "bob")
     state = store.requests.get(request)
     for other in ends.values():
         with pytest.raises(RefusedError, match="already"):
@@ -101,9 +101,9 @@ def test_what_was_decided_stays_decided(store, asked, new_run, end):
 def test_only_who_asked_takes_a_request_back(store, asked):
     request = store.requests.ask(asked, by="ann")
     with pytest.raises(RefusedError, match="who did not ask declines it"):
-        store.requests.withdraw(request, by="bob")
-    store.requests.withdraw(request, by="ann")
-    assert store.requests.get(request).state is RequestState.WITHDRAWN
+        store.requests.cancel(request, by="bob")
+    store.requests.cancel(request, by="ann")
+    assert store.requests.get(request).state is RequestState.CANCELLED
 
 
 def test_two_that_approve_at_once_queue_one_run(url, asked, new_run):

@@ -34,7 +34,7 @@ class Case:
     blocked: str = ""
     prepare: Callable[[Kind], None] = _nothing
     deploy: Callable[[Kind], None] = _nothing
-    withdraw: Callable[[Kind], None] = _nothing
+    roll_back: Callable[[Kind], None] = _nothing
     waits: bool = True
     what: str = ""
 
@@ -134,7 +134,7 @@ CASES = (
         Counts(60, 0),
         Counts(0, 0),
         deploy=_to_new,
-        withdraw=_to_old,
+        roll_back=_to_old,
         what="new-output",
     ),
     # 200 known keys are forgotten: 40 duplicates pass again, the undo writes 60 new ids again.

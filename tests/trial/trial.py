@@ -100,7 +100,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
     else:
         time.sleep(3)
     result.run = kind.counts()
-    case.withdraw(kind)
+    case.roll_back(kind)
     site.headgate("undo", run, "--format", "json")
     if case.scenario == "repair" and site.run("status") == 3:
         site.run("start")  # it was stopped before the run, and an undo leaves it so

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.reprocess.steps import AskPerson, RecordOffsets, ResetOffsets, RestoreOffsets
+from headgate.reprocess.steps import ManualStep, RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.reprocess.steps.offsets.target import Place, Target
 from headgate.store.runs import RunState
 from headgate.ui.runs.catch_up import catch_up_html
 from headgate.usecases.runs.read_catch_up import Look, can_catch_up, pace
 
 GROUP = {"group": "g", "group_type": "classic", "topics": {}}
-ASK = AskPerson(pipeline="p", request="start p", stop=None, has_status=False)
+ASK = ManualStep(pipeline="p", request="start p", stop=None, has_status=False)
 RESET = ResetOffsets(target=Target(place=Place.BEGINNING), **GROUP)
 RESTORE = RestoreOffsets(moves=(), **GROUP)
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import CopyPlace, RecordOffsets
+from headgate.reprocess.steps import CopyRemoteCheckpoint, RecordOffsets
 from headgate.store import open_store
 from headgate.store.runs import NewRun
 from headgate.store.tables import STEP_PROGRESS
@@ -26,7 +26,7 @@ def context(tmp_path):
 
 
 def plan_of(size, place="s3a://b/ck.2"):
-    step = CopyPlace(
+    step = CopyRemoteCheckpoint(
         pipeline="q", checkpoint="s3a://b/ck", query_id="i", place=place, bytes=size, files=9
     )
     return Plan(scenario="rewind", pipeline="q", steps=(RecordOffsets(group="g"), step))

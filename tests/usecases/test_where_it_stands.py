@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.reprocess.steps import RaisePartitions, RecordOffsets, StartPipeline, StopPipeline
+from headgate.reprocess.steps import AddPartitions, RecordOffsets, StartPipeline, StopPipeline
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
-from headgate.reprocess.steps.process.stop_start import AskPerson
+from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.store.runs import RunRow, RunState
 from headgate.usecases.runs.describe_run_state import where_it_stands
@@ -66,7 +66,7 @@ def test_only_the_ways_that_are_open_are_named():
 
 def test_no_way_back_is_offered_from_a_step_that_has_none():
     topics = {"in": {"id": "i", "partitions": 2}}
-    steps = (STEPS[0], RaisePartitions(topics=topics, to=4), STEPS[2])
+    steps = (STEPS[0], AddPartitions(topics=topics, to=4), STEPS[2])
     ways = {"can_undo": True, "can_resume": True}
     told = where_it_stands(row(RunState.FAILED), steps, ["done", "done", "failed"], **ways)
     assert told[-2:] == (
@@ -90,7 +90,7 @@ def test_a_run_that_is_done_needs_no_word():
 
 
 PAUSE = PauseProcessing(pipeline="q", command="pause", resume="resume", group="g")
-ASK = AskPerson(pipeline="q", request="start q", stop=None, has_status=False, waits=False)
+ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, waits=False)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,14 @@ def test_every_step_that_stops_or_starts_is_known(step, state, said):
     assert said in " ".join(about) and bool(about) is bool(said)
 
 
-def test_a_fence_that_is_up_is_named_also_where_the_run_is_done():
-    fenced = replace(STOP, fence="suspend", unfence="resume it")
+def test_suspended_restarts_are_named_also_where_the_run_is_done():
+    suspended = replace(STOP, suspend="suspend", reenable="resume it")
     ways = {"can_undo": False, "can_resume": False}
-    (told,) = where_it_stands(row(RunState.DONE), STEPS, ["done"] * 3, fenced=fenced, **ways)
+    (told,) = where_it_stands(row(RunState.DONE), STEPS, ["done"] * 3, suspended=suspended, **ways)
     assert told == (
-        "The fence of q is up (`suspend`): no orchestrator starts it until by hand `resume it`"
-        " takes it off."
+        "Restarts of q are suspended (`suspend`): no orchestrator starts it until by hand `resume"
+        " it`"
+        " re-enables them."
     )
 
 
@@ -133,10 +134,12 @@ def test_a_fence_that_is_up_is_named_also_where_the_run_is_done():
         (["done", "done", "in_doubt"], False),
     ],
 )
-def test_a_fence_that_was_being_put_up_or_taken_off_may_be_either(states, is_sure):
-    fenced = replace(STOP, fence="suspend", unfence="resume it")
-    steps = (fenced, STEPS[1], replace(STEPS[2], fence="suspend", unfence="resume it"))
+def test_restarts_that_were_being_suspended_or_reenabled_may_be_either(states, is_sure):
+    suspended = replace(STOP, suspend="suspend", reenable="resume it")
+    steps = (suspended, STEPS[1], replace(STEPS[2], suspend="suspend", reenable="resume it"))
     ways = {"can_undo": True, "can_resume": True}
-    told = " ".join(where_it_stands(row(RunState.FAILED), steps, states, fenced=fenced, **ways))
-    sure, unsure = (f"The fence of q {word} up (`suspend`)" for word in ("is", "may be"))
+    told = " ".join(
+        where_it_stands(row(RunState.FAILED), steps, states, suspended=suspended, **ways)
+    )
+    sure, unsure = (f"Restarts of q {word} suspended (`suspend`)" for word in ("are", "may be"))
     assert (sure in told, unsure in told) == (is_sure, not is_sure)

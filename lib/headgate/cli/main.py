@@ -51,7 +51,7 @@ COMMANDS = {
     "confirm": Entry(
         "headgate.cli.commands.confirm:command", "Say that what a run asked for is done."
     ),
-    "cancel": Entry("headgate.cli.commands.cancel:command", "Stop a run, or take a request back."),
+    "cancel": Entry("headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."),
     "runs": Entry("headgate.cli.commands.runs:command", "List the runs, or show one."),
     "doctor": Entry("headgate.cli.commands.doctor:command", "Check what Headgate needs to work."),
     "up": Entry("headgate.cli.commands.up:command", "Start the console."),

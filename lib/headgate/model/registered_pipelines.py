@@ -19,9 +19,9 @@ class Commands:
     Each is a shell command, or the line that shows what `calls` has under the same word: an HTTP
     call, a person who is asked, the watched driver. `status` exits 0 while the pipeline runs, 3
     when it does not, 4 while it is paused; anything else is unknown. `clean` removes the local
-    state of all instances of a Kafka Streams application. `fence` keeps an orchestrator from
-    starting the pipeline until `unfence`. `pause` and `resume` leave the processes up. `notify`
-    tells people. `deploy` puts the code of the next version in place, `withdraw` that of the one
+    state of all instances of a Kafka Streams application. `suspend` keeps an orchestrator from
+    starting the pipeline until `reenable`. `pause` and `resume` leave the processes up. `notify`
+    tells people. `deploy` puts the code of the next version in place, `rollback` that of the one
     before it again.
     """
 
@@ -29,13 +29,13 @@ class Commands:
     start: str | None = None
     status: str | None = None
     clean: str | None = None
-    fence: str | None = None
-    unfence: str | None = None
+    suspend: str | None = None
+    reenable: str | None = None
     pause: str | None = None
     resume: str | None = None
     notify: str | None = None
     deploy: str | None = None
-    withdraw: str | None = None
+    rollback: str | None = None
     calls: Mapping[str, Call] = field(default_factory=dict, hash=False)
 
 

@@ -11,7 +11,7 @@ from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import World
-from headgate.reprocess.steps import LeadQuery, StartElsewhere, StopPipeline
+from headgate.reprocess.steps import StartAtCheckpoint, StopPipeline, SwitchCheckpoint
 
 VARIABLE = "HEADGATE_CHECKPOINT"
 
@@ -23,29 +23,29 @@ def new_place(world: World, pipeline: Pipeline) -> str:
     return next(name for name in names if world.is_free(name))
 
 
-def lead_and_start(
+def switch_and_start(
     stop: StopPipeline, found: Checkpoint, place: str, *, fresh: bool, made: bool
-) -> tuple[LeadQuery, StartElsewhere]:
+) -> tuple[SwitchCheckpoint, StartAtCheckpoint]:
     """Return the steps that lead a stopped query to the place and start it there.
 
     `made` says that a checkpoint was put there, `fresh` that the query shows itself by a batch.
     """
-    lead = LeadQuery(
+    lead = SwitchCheckpoint(
         pipeline=stop.pipeline,
         checkpoint=found.location,
         query_id=found.query_id,
         place=place,
         made=made,
     )
-    start = StartElsewhere(
+    start = StartAtCheckpoint(
         pipeline=stop.pipeline,
         command=stop.start or "",
         stop=stop.command,
         has_status=stop.has_status,
         checkpoint=place,
         fresh=fresh,
-        fence=stop.fence,
-        unfence=stop.unfence,
+        suspend=stop.suspend,
+        reenable=stop.reenable,
         old=found.location,
     )
     return lead, start

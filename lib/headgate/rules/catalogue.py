@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Protocol
 
-_PLACES = (
+_MODULES = (
     ("Spark", "headgate.rules.spark.codes"),
     ("Kafka Streams", "headgate.rules.kafka_streams.codes"),
     ("Any engine", "headgate.rules.compare.other_engines"),
@@ -38,7 +38,7 @@ class AnyRule(Protocol):
 
 def rules_by_kind() -> dict[str, tuple[AnyRule, ...]]:
     """Return all rules by what they are about, in the order in which they are run."""
-    return {kind: import_module(place).RULES for kind, place in _PLACES}
+    return {kind: import_module(place).RULES for kind, place in _MODULES}
 
 
 def all_rules() -> tuple[AnyRule, ...]:

@@ -23,7 +23,7 @@ class Places:
             )
             return {r.pipeline: (r.declared, r.location) for r in rows}
 
-    def lead(self, pipeline: str, *, declared: str, location: str, run: str) -> None:
+    def switch_checkpoint(self, pipeline: str, *, declared: str, location: str, run: str) -> None:
         """Record the place; that which is declared needs no row."""
         with self._database.writing() as connection:
             connection.execute(sa.delete(PLACES).where(PLACES.c.pipeline == pipeline))

@@ -24,7 +24,7 @@ class RequestState(StrEnum):
     OPEN = "open"
     APPROVED = "approved"
     DECLINED = "declined"
-    WITHDRAWN = "withdrawn"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Requests:
             row = _open(connection, request)
             _decide(connection, row, RequestState.DECLINED, by=by, reason=reason)
 
-    def withdraw(self, request: str, *, by: str, reason: str | None = None) -> None:
+    def cancel(self, request: str, *, by: str, reason: str | None = None) -> None:
         """Take an open request back; RefusedError where it is not open, or is another's."""
         with self._database.writing() as connection:
             row = _open(connection, request)
@@ -117,7 +117,7 @@ class Requests:
                 raise RefusedError(
                     f"{row.asked_by} asked for request {request}: who did not ask declines it"
                 )
-            _decide(connection, row, RequestState.WITHDRAWN, by=by, reason=reason)
+            _decide(connection, row, RequestState.CANCELLED, by=by, reason=reason)
 
     def get(self, request: str) -> RequestRow:
         """Return the request; NotFoundError where there is none of that id."""
@@ -162,7 +162,7 @@ def _open(connection: Connection, request: str) -> RequestRow:
 _WORDS = {
     RequestState.APPROVED: "approve",
     RequestState.DECLINED: "decline",
-    RequestState.WITHDRAWN: "withdraw",
+    RequestState.CANCELLED: "cancel",
 }
 
 

@@ -28,11 +28,11 @@ class StepRecord:
     begun_at: str | None = None
     ended_at: str | None = None
     error: str | None = None
-    unfenced: bool = False
+    reenabled: bool = False
 
     def as_record(self) -> Record:
         """Return what the executor needs of it."""
-        return Record(state=self.state, was=self.was, begun=self.begun, unfenced=self.unfenced)
+        return Record(state=self.state, was=self.was, begun=self.begun, reenabled=self.reenabled)
 
 
 def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
@@ -63,7 +63,7 @@ def _after(record: StepRecord, entry: Entry) -> StepRecord:
         begun_at=record.begun_at or (entry.at if is_begun else None),
         ended_at=None if entry.event in (Event.BEGUN, Event.RETURNING) else entry.at,
         error=_error(record, entry),
-        unfenced=bool(entry.data.get("unfenced")),
+        reenabled=bool(entry.data.get("reenabled")),
     )
 
 

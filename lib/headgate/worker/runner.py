@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.adapters.live import LiveEffects
 from headgate.reprocess.execution.execute import Executor, Record
-from headgate.reprocess.execution.suspended_restarts import fence_left, may_lift
+from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
@@ -71,34 +71,34 @@ class Runner:
                 effects.pause(0)
                 approved_now(self._store, effects, plan, but=run)
         elif attempt > 1:
-            self._fence_again(row, plan)
+            self._suspend_again(row, plan)
         return len(plan.steps)
 
-    def _fence_again(self, row: RunRow, plan: Plan) -> None:
-        """Put the fence up that the run left: somebody may have taken it off by hand since."""
-        left = fence_left(plan.steps, self._records(row.id))
+    def _suspend_again(self, row: RunRow, plan: Plan) -> None:
+        """Suspend what the run left suspended: somebody may have re-enabled it by hand since."""
+        left = find_suspension(plan.steps, self._records(row.id))
         registered = self._context().registry.pipeline(left.pipeline) if left else None
-        if left is not None and registered is not None and registered.commands.fence is not None:
+        if left is not None and registered is not None and registered.commands.suspend is not None:
             with closing(self._effects(row, plan, -1)) as effects:
-                effects.command(left.pipeline, "fence")
+                effects.command(left.pipeline, "suspend")
 
-    def _lift_fence(self, row: RunRow, plan: Plan, position: int) -> str:
-        """Take a cancelled run's fence off where it did nothing but to stop; returns what failed.
+    def _reenable_restarts(self, row: RunRow, plan: Plan, position: int) -> str:
+        """Re-enable restarts if a cancelled run only stopped the pipeline; returns what failed.
 
-        An undo's stays: what it takes back may be half done.
+        Those of an undo stay suspended: what it takes back may be half done.
         """
-        if row.undo_of is not None or not may_lift(plan.steps, self._records(row.id), position):
+        if row.undo_of is not None or not may_reenable(plan.steps, self._records(row.id), position):
             return ""
         step = self._step(row, plan, position)
         assert isinstance(step, StopPipeline)
         try:
             with closing(self._effects(row, plan, position, cancellable=False)) as effects:
-                effects.command(step.pipeline, "unfence")
+                effects.command(step.pipeline, "reenable")
         except HeadgateError as error:
-            return f"; its fence is still up: {error}"
-        said = {"error": "the run was cancelled", "unfenced": True}
+            return f"; restarts are still suspended: {error}"
+        said = {"error": "the run was cancelled", "reenabled": True}
         self._store.journal.add(row.id, position, Event.FAILED, said)
-        return "; it had only begun to stop the pipeline, so its fence is taken off"
+        return "; it had only begun to stop the pipeline, so restarts are re-enabled"
 
     def _records(self, run: str) -> dict[int, Record]:
         found = step_records(self._store.journal.entries(run))
@@ -116,7 +116,7 @@ class Runner:
                     step = self._step(row, plan, position)
                     self._executor(row, plan, effects).apply(position, step)
             except RunCancelledError as error:
-                return RunState.CANCELLED, f"{error}{self._lift_fence(row, plan, position)}"
+                return RunState.CANCELLED, f"{error}{self._reenable_restarts(row, plan, position)}"
             except HeadgateError as error:
                 return _end(error, first=self._can_go_back(row, plan)), str(error)
             return None, None
@@ -187,8 +187,10 @@ class Runner:
                 self._store.questions.ask(row.id, position, row.attempt, word, request).by
             ),
             progress=ProgressWriter(self._store, row.id, position).write,
-            lead=lambda pipeline, declared, location: self._store.places.lead(
-                pipeline, declared=declared, location=location, run=row.id
+            switch_checkpoint=lambda pipeline, declared, location: (
+                self._store.places.switch_checkpoint(
+                    pipeline, declared=declared, location=location, run=row.id
+                )
             ),
         )
         return with_judge(effects, context)

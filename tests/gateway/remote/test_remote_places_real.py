@@ -41,15 +41,15 @@ def test_a_whole_copy_is_the_same_and_goes_when_it_was_not_used(store, tmp_path)
     old, new = store.address, f"{store.address}.2"
     assert effects.is_free(new)
     before = effects.listing_hash(old)
-    effects.copy_place(old, new, expected=before)
-    assert effects.place_flaw(new) is None and not effects.is_free(new)
+    effects.copy_remote_checkpoint(old, new, expected=before)
+    assert effects.remote_checkpoint_issue(new) is None and not effects.is_free(new)
     was = brought(old, store.settings, tmp_path / "old")
     assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(was)
     assert effects.listing_hash(old) == before
     assert effects.checkpoint(new).head == effects.checkpoint(old).head
     with pytest.raises(RefusedError, match="changed while it was copied"):
-        effects.copy_place(old, f"{old}.3", expected="another listing")
-    assert effects.drop_place(new, old) is None
+        effects.copy_remote_checkpoint(old, f"{old}.3", expected="another listing")
+    assert effects.delete_remote_checkpoint(new, old) is None
     assert effects.is_free(new) and effects.listing_hash(old) == before
 
 
@@ -59,7 +59,9 @@ def test_a_copy_to_the_end_of_a_batch_is_the_one_that_is_cut_here(store, tmp_pat
     batch = effects.batches(old)[-2].number
     rewind = effects.rewind(old, batch)
     assert rewind.files == len([p for p in CHECKPOINT.rglob("*") if p.is_file()])
-    effects.copy_place(old, new, expected=effects.listing_hash(old), batch=batch, query_id="a")
+    effects.copy_remote_checkpoint(
+        old, new, expected=effects.listing_hash(old), batch=batch, query_id="a"
+    )
     assert effects.checkpoint(new).head == (batch, batch)
     assert effects.checkpoint(new).query_id == "a"
     here = brought(old, store.settings, tmp_path / "old")
@@ -68,7 +70,7 @@ def test_a_copy_to_the_end_of_a_batch_is_the_one_that_is_cut_here(store, tmp_pat
     # What a query has written there since is not removed.
     changes, path = open_changes(new, store.settings)
     changes.write(f"{path}/offsets/99", b"v1")
-    assert "is no longer what was put there" in effects.drop_place(new, old)
+    assert "is no longer what was put there" in effects.delete_remote_checkpoint(new, old)
     assert effects.listing_hash(new) is not None
 
 
@@ -83,7 +85,7 @@ def test_a_store_that_takes_no_writes_says_so_in_a_sentence(s3, tmp_path):
     wrong = {"s3": {**s3.settings["s3"], "secret_key": "wrong"}}
     effects = effects_of(s3, tmp_path, settings=wrong)
     with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
-        effects.copy_place(s3.address, f"{s3.address}.5", expected="x")
+        effects.copy_remote_checkpoint(s3.address, f"{s3.address}.5", expected="x")
 
 
 @pytest.mark.long
@@ -92,10 +94,10 @@ def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
     effects = effects_of(hdfs, tmp_path, settings=somebody)
     target = f"{hdfs.address}.6"
     with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
-        effects.make_place(target, f"{hdfs.address}-gone", "a", ())
+        effects.create_remote_checkpoint(target, f"{hdfs.address}-gone", "a", ())
     assert effects_of(hdfs, tmp_path).is_free(target)
 
 
 def test_nothing_but_a_numbered_neighbour_is_touched(s3, tmp_path):
     with pytest.raises(StepError, match="is no place that a run makes"):
-        effects_of(s3, tmp_path).drop_place("s3a://bucket/out", None)
+        effects_of(s3, tmp_path).delete_remote_checkpoint("s3a://bucket/out", None)

@@ -95,11 +95,18 @@ class HdfsLab(Lab):
         return self.led().pipeline("q").checkpoint
 
     def effects(self, run="preview"):
-        def lead(pipeline, declared, location):
-            self.store.places.lead(pipeline, declared=declared, location=location, run=run)
+        def switch_checkpoint(pipeline, declared, location):
+            self.store.places.switch_checkpoint(
+                pipeline, declared=declared, location=location, run=run
+            )
 
         return LiveEffects(
-            self.led(), self.home, run=run, pause=time.sleep, note=lambda _: None, lead=lead
+            self.led(),
+            self.home,
+            run=run,
+            pause=time.sleep,
+            note=lambda _: None,
+            switch_checkpoint=switch_checkpoint,
         )
 
     def apply(self, scenario, options=None):
@@ -165,7 +172,7 @@ def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     assert expected != at_first
 
     run, plan = lab.apply("rewind", {"batch": STOP - 1, "sink": "kafka"})
-    assert "read_place" in [step.action for step in plan.steps]
+    assert "read_remote_state" in [step.action for step in plan.steps]
     before = listing_hash(old, settings)
     assert lab.now == f"{old}.2"
     assert state(spark, lab.now, lab.end(2)) == expected

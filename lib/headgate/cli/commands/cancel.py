@@ -1,4 +1,4 @@
-"""`headgate cancel RUN|REQUEST`: stop a run at its next safe place, or take a request back."""
+"""`headgate cancel RUN|REQUEST`: stop a run at its next safe place, or cancel a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headgate.cli.shared.terminal import say
 from headgate.errors import NotFoundError
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.context import Context
-from headgate.usecases.requests.decide_request import withdraw_request
+from headgate.usecases.requests.decide_request import cancel_request
 from headgate.usecases.runs.cancel_run import cancel_run
 from headgate.usecases.runs.read_run import read_run
 
@@ -29,7 +29,7 @@ def command(name: str, wait: bool, output: str) -> int:
     """
     context = current_context()
     if _cancel(context, name) == "request":
-        _say({"request": name, "cancelled": True}, [f"Request {name} is withdrawn."], output)
+        _say({"request": name, "cancelled": True}, [f"Request {name} is cancelled."], output)
         return 0
     detail = until_ended(context, name) if wait else read_run(context, name)
     state, stands = detail.row.state, list(detail.stands)
@@ -56,7 +56,7 @@ def _cancel(context: Context, name: str) -> str:
         cancel_run(context, name, by=system_user())
     except NotFoundError:
         try:
-            withdraw_request(context, name, by=system_user())
+            cancel_request(context, name, by=system_user())
         except NotFoundError:
             raise NotFoundError(f"there is no run and no request {name}") from None
         return "request"

@@ -39,7 +39,9 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     help="Delete exactly these internal topics; else all that are proven to be its own.",
 )
 @click.option("--keep-internal", is_flag=True, help="Leave internal topics and state alone.")
-@click.option("--park-internal", is_flag=True, help="Copy the state first: an undo brings it back.")
+@click.option(
+    "--back-up-internal", is_flag=True, help="Copy the state first: an undo brings it back."
+)
 @click.option(
     "--topology",
     multiple=True,

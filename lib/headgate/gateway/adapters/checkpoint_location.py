@@ -31,11 +31,11 @@ class PlaceEffects(PlaceWorld):
     """New places beside old ones, and which of them is the pipeline's."""
 
     _run: str
-    _lead: Callable[[str, str, str], None]
+    _switch_checkpoint: Callable[[str, str, str], None]
     pause: Callable[[float], None]
     progress: Callable[[int, int | None, str], None]
 
-    def copy_place(
+    def copy_remote_checkpoint(
         self,
         location: str,
         to: str,
@@ -59,9 +59,9 @@ class PlaceEffects(PlaceWorld):
             self.progress(done, total, "bytes")
             self.pause(0)
 
-        place_copy.copy_place(order, self.registry.file_systems, tell)
+        place_copy.copy_remote_checkpoint(order, self.registry.file_systems, tell)
 
-    def make_place(
+    def create_remote_checkpoint(
         self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
         """Write a checkpoint whose sources begin there; see `plan.ports.places`."""
@@ -72,22 +72,22 @@ class PlaceEffects(PlaceWorld):
                 to, files, {"source": like, "run": self._run}, self.registry.file_systems
             )
 
-    def place_flaw(self, location: str) -> str | None:
+    def remote_checkpoint_issue(self, location: str) -> str | None:
         """Return why a place is not whole and untouched; None: it is."""
         return place_copy.flaw(location, self.registry.file_systems)
 
-    def drop_place(self, location: str, source: str | None) -> str | None:
+    def delete_remote_checkpoint(self, location: str, source: str | None) -> str | None:
         """Remove a place that no query has used; return why it was kept."""
         self._writable(location)
-        return place_copy.drop_place(location, source, self.registry.file_systems)
+        return place_copy.delete_remote_checkpoint(location, source, self.registry.file_systems)
 
-    def lead(self, pipeline: str, location: str) -> None:
+    def switch_checkpoint(self, pipeline: str, location: str) -> None:
         """Record that the pipeline's checkpoint is there from now on."""
         found = self.registry.pipeline(pipeline)
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
             raise StepError(f"{pipeline} is not registered with a checkpoint any more")
-        self._lead(pipeline, declared, location)
+        self._switch_checkpoint(pipeline, declared, location)
         self.registry = self.registry.led(
             {**_places(self.registry), pipeline: (declared, location)}
         )

@@ -109,11 +109,11 @@ class CarryWorld:
 class CarryEffects(CarryWorld):
     """Drafts of new checkpoints, beside the place that they are for."""
 
-    def make_checkpoint(
+    def create_checkpoint(
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
         """Write a checkpoint that begins there; see `plan.world.Effects`."""
-        new_checkpoint.make_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
+        new_checkpoint.create_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
 
     def made_otherwise(
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
@@ -121,7 +121,7 @@ class CarryEffects(CarryWorld):
         """Return what of the draft, read back from disk, is not as it was to be written."""
         return new_checkpoint.differs(Path(draft), Path(like), query_id, beginnings)
 
-    def drop_draft(self, draft: str) -> None:
+    def delete_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""
         remove_tree(draft_path(draft))
 

@@ -114,7 +114,7 @@ class CommandEffects(CommandWorld):
                 self._http(pipeline, word, call, given)
             case Ask() as person:
                 text = person.text.replace(CHECKPOINT, given["HEADGATE_CHECKPOINT"])
-                self.ask_person(word, text)
+                self.manual_step(word, text)
             case Shell() as call:
                 self._run_shell(pipeline, word, call.command, given)
             case WatchControl() as call if registered is not None:
@@ -147,7 +147,7 @@ class CommandEffects(CommandWorld):
         if said:
             self.note(f"{word}: {said}")
 
-    def ask_person(self, word: str, request: str) -> None:
+    def manual_step(self, word: str, request: str) -> None:
         """Ask, and wait until somebody confirms it; see `plan.ports.control`."""
         who, waited = self.ask(word, request), 0.0
         if who is None:

@@ -70,7 +70,7 @@ class LiveEffects(
 ):
     """What a run's steps may do; see `plan.world.Effects`.
 
-    `pause`, `note`, `progress` and `lead` come from whoever executes the run.
+    `pause`, `note`, `progress` and `switch_checkpoint` come from whoever executes the run.
     """
 
     def __init__(
@@ -83,7 +83,9 @@ class LiveEffects(
         note: Callable[[str], None],
         ask: Callable[[str, str], str | None] = lambda _word, _request: None,
         progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None,
-        lead: Callable[[str, str, str], None] = lambda _pipeline, _declared, _location: None,
+        switch_checkpoint: Callable[
+            [str, str, str], None
+        ] = lambda _pipeline, _declared, _location: None,
     ) -> None:
         super().__init__(registry, home)
         private_folder(home)
@@ -92,7 +94,7 @@ class LiveEffects(
         self._note = note
         self._ask = ask
         self._progress = progress
-        self._lead = lead
+        self._switch_checkpoint = switch_checkpoint
 
     @property
     def run(self) -> str:

@@ -76,9 +76,9 @@ class TopicEffects(TopicWorld):
         """Delete the topic that has this id, and wait until it is gone."""
         changes.delete_topic(self.kafka, shape.name, shape.id)
 
-    def raise_partitions(self, name: str, to: int) -> None:
+    def add_partitions(self, name: str, to: int) -> None:
         """Give the topic so many partitions in all, and wait until each has a leader."""
-        kafka_partitions.raise_partitions(self.kafka, name, to)
+        kafka_partitions.add_partitions(self.kafka, name, to)
 
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, with its offsets; fine if it is gone."""
@@ -92,30 +92,30 @@ class TopicEffects(TopicWorld):
         changes.alter_configs(self.kafka, name, {**gone, **changed})
         changes.wait_for_configs(self.kafka, name, configs)
 
-    def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
+    def delete_records(self, before: Mapping[tuple[str, int], int]) -> None:
         """Delete the records before an offset of each partition."""
         changes.delete_records(self.kafka, before)
 
-    def park(self, spans: Iterable[Span], to: str) -> None:
+    def back_up_records(self, spans: Iterable[Span], to: str) -> None:
         """Copy records to the same partitions of the topic `to`, as they are."""
         wanted = list(spans)
-        record_copy.park(self.kafka, wanted, to, self._watch(_count(wanted)))
+        record_copy.back_up_records(self.kafka, wanted, to, self._watch(_count(wanted)))
 
-    def missing_of_parked(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-        """Return the partitions that hold records behind the last one that was parked."""
+    def missing_of_backup(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+        """Return the partitions that hold records behind the last one that was backed up."""
         return record_copy.missing(self.kafka, spans, to)
 
-    def prove_parked(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
+    def verify_backup(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where the copy is not exact."""
-        return record_copy.prove_parked(self.kafka, spans, to, self._watch(None))
+        return record_copy.verify_backup(self.kafka, spans, to, self._watch(None))
 
-    def unpark(self, parking: str, to: str) -> None:
-        """Copy parked records back to an empty topic without the header."""
-        record_copy.unpark(self.kafka, parking, to, self._watch(None))
+    def restore_records(self, backup: str, to: str) -> None:
+        """Copy backed-up records back to an empty topic without the header."""
+        record_copy.restore_records(self.kafka, backup, to, self._watch(None))
 
-    def prove_unparked(self, parking: str, to: str) -> Mapping[int, Digest]:
+    def verify_restored(self, backup: str, to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where `to` holds others."""
-        return record_copy.prove_unparked(self.kafka, parking, to, self._watch(None))
+        return record_copy.verify_restored(self.kafka, backup, to, self._watch(None))
 
     def _watch(self, total: int | None) -> Callable[[int], None]:
         """Count records; now and then tell how many, and let a cancelled run stop."""

@@ -137,7 +137,7 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
         yield from _parsed(log / name, _lines)
 
 
-def make_checkpoint(
+def create_checkpoint(
     draft: Path, like: Path, query_id: str, beginnings: Sequence[Beginning]
 ) -> None:
     """Write the new checkpoint to `draft`, forced to disk; what an earlier try left goes first.
@@ -163,7 +163,7 @@ def make_checkpoint(
 
 
 def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginning]) -> str | None:
-    """Return what is not as `make_checkpoint` leaves it, read back from disk; None: nothing."""
+    """Return what is not as `create_checkpoint` leaves it, read back from disk; None: nothing."""
     wanted = content(like, query_id, beginnings)
     if not folder.is_dir():
         return f"{folder} is not there"

@@ -71,7 +71,7 @@ def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
         return remote_changes.open_changes(location, settings)
 
 
-def copy_place(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:
+def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:
     """Copy a checkpoint within its file system; what an earlier try has copied stays.
 
     `tell` hears of bytes done and of all, and may raise. RefusedError where the source is not what
@@ -121,7 +121,7 @@ def flaw(target: str, settings: Settings) -> str | None:
         return _difference(target, listed["files"], changes.stored(path))
 
 
-def drop_place(target: str, source: str | None, settings: Settings) -> str | None:
+def delete_remote_checkpoint(target: str, source: str | None, settings: Settings) -> str | None:
     """Remove a copy that no query has used; return why it was kept, None where it is gone.
 
     One without a manifest was not ended: what the source has under the same names goes.

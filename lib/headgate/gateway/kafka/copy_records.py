@@ -1,9 +1,9 @@
 """Copy records from topic to topic as they are, go on after a crash, and prove the copy.
 
 A copy keeps partition, key, value, headers, timestamp and order. Offsets are the new topic's own.
-Only what a reader of committed records sees is copied. A parked record has one header more, which
-tells where it was: a copy that was broken off goes on behind the last one, also where the source
-was compacted meanwhile.
+Only what a reader of committed records sees is copied. A backed-up record has one header more,
+which tells where it was: a copy that was broken off goes on behind the last one, also where the
+source was compacted meanwhile.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from headgate.gateway.kafka.read_records import Record, each_record
 from headgate.gateway.kafka.write_records import Watch, name_of, write_in_order
 from headgate.reprocess.ports.record_backup import Digest, Span
 
-# The last header of a parked record: topic, partition and offset that it had.
-WHERE = "headgate.parked.from"
+# The last header of a backed-up record: topic, partition and offset that it had.
+WHERE = "headgate.backup.from"
 
 
 def _no_watch(_done: int) -> None:
@@ -61,7 +61,7 @@ def _parts(record: Record) -> Iterator[bytes | None]:
         yield value
 
 
-def park(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch) -> None:
+def back_up_records(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch) -> None:
     """Copy the records of the spans to the same partitions of `to`, behind what is there.
 
     StepError where `to` holds something that is no copy, and where a record can't be written.
@@ -71,13 +71,13 @@ def park(kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch)
 
 
 def missing(kafka: Kafka, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-    """Return the partitions that hold a record behind the last one that was parked."""
+    """Return the partitions that hold a record behind the last one that was backed up."""
     ranges = _behind(kafka, spans, to)
     found = {f"{r.topic}[{r.partition}]" for r in _each(kafka, ranges)}
     return tuple(sorted(found))
 
 
-def prove_parked(
+def verify_backup(
     kafka: Kafka, spans: Iterable[Span], to: str, watch: Watch = _no_watch
 ) -> dict[int, Digest]:
     """Compare each partition with its copy, in step; StepError names the first that differs.
@@ -123,13 +123,13 @@ def _check_order(copy: Record, before: int) -> None:
         raise StepError(f"{name_of(copy)} was copied twice, or out of its order")
 
 
-def unpark(kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch) -> None:
-    """Copy parked records back to `to`, behind those that an earlier try copied.
+def restore_records(kafka: Kafka, backup: str, to: str, watch: Watch = _no_watch) -> None:
+    """Copy backed-up records back to `to`, behind those that an earlier try copied.
 
     StepError where `to` holds something else.
     """
     there = _ranges(kafka, to)
-    for (_, number), records in _parked(kafka, parking, to):
+    for (_, number), records in _backed_up(kafka, backup, to):
         begin, end = there[to, number]
         if begin < end:
             found = _each(kafka, {(to, number): (begin, end)})
@@ -137,32 +137,32 @@ def unpark(kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch) -> Non
         write_in_order(kafka, records, watch)
 
 
-def prove_unparked(
-    kafka: Kafka, parking: str, to: str, watch: Watch = _no_watch
+def verify_restored(
+    kafka: Kafka, backup: str, to: str, watch: Watch = _no_watch
 ) -> dict[int, Digest]:
-    """Compare each partition with what was parked of it; StepError names the first difference."""
+    """Compare each partition with its backup; StepError names the first difference."""
     there = _ranges(kafka, to)
     return {
         number: _compare(_each(kafka, {(to, number): there[to, number]}), records, watch)
-        for (_, number), records in _parked(kafka, parking, to)
+        for (_, number), records in _backed_up(kafka, backup, to)
     }
 
 
-def _parked(
-    kafka: Kafka, parking: str, to: str
+def _backed_up(
+    kafka: Kafka, backup: str, to: str
 ) -> Iterator[tuple[tuple[str, int], Iterator[Record]]]:
-    """Yield each partition of the parking topic with its records, as they go to `to`."""
-    for part, parked in _ranges(kafka, parking).items():
-        yield part, (_unmarked(r, to) for r in _each(kafka, {part: parked}))
+    """Yield each partition of the backup topic with its records, as they go to `to`."""
+    for part, backed_up in _ranges(kafka, backup).items():
+        yield part, (_unmarked(r, to) for r in _each(kafka, {part: backed_up}))
 
 
-def _compare(found: Iterable[Record], parked: Iterable[Record], watch: Watch) -> Digest:
+def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch) -> Digest:
     total = _Sum()
-    for one, other in zip_longest(found, parked):
+    for one, other in zip_longest(found, backed_up):
         if one is None:
             raise StepError(f"{name_of(other)} was not put back")
         if other is None or replace(one, offset=0) != replace(other, offset=0):
-            raise StepError(f"{name_of(one)} is not what was parked")
+            raise StepError(f"{name_of(one)} is not what was backed up")
         total.add(one)
         watch(1)
     return total.digest
@@ -194,13 +194,13 @@ def _held(kafka: Kafka, spans: Iterable[Span]) -> dict[tuple[str, int], tuple[in
 
 
 def _behind(kafka: Kafka, spans: Iterable[Span], to: str) -> dict[tuple[str, int], tuple[int, int]]:
-    """Return what is left of the spans behind the last record that was parked."""
-    last = _last_parked(kafka, to)
+    """Return what is left of the spans behind the last record that was backed up."""
+    last = _last_backed_up(kafka, to)
     held = _held(kafka, spans)
     return {p: (max(begin, last.get(p[1], -1) + 1), end) for p, (begin, end) in held.items()}
 
 
-def _last_parked(kafka: Kafka, to: str) -> dict[int, int]:
+def _last_backed_up(kafka: Kafka, to: str) -> dict[int, int]:
     """Return by partition the offset, in the source, of the last record that was copied."""
     ends = {
         part: (end - 1, end) for part, (begin, end) in _ranges(kafka, to).items() if begin < end
@@ -222,7 +222,7 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     """Return the record as it was, with its offset; its topic is `to` where that is given."""
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
-        raise StepError(f"{name_of(record)} is no parked record: something else wrote it")
+        raise StepError(f"{name_of(record)} is no backed-up record: something else wrote it")
     topic, partition, offset = value.decode().split(" ")
     return replace(
         record,

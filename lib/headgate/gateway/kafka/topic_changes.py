@@ -213,7 +213,7 @@ def unraisable(kafka: Kafka, wanted: Mapping[str, int]) -> dict[str, str]:
     return {n: f"{n} can't get {wanted[n]} partitions: {e.str()}" for n, e in failed.items()}
 
 
-def raise_partitions(kafka: Kafka, name: str, to: int) -> None:
+def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     """Give the topic so many partitions in all; StepError with Kafka's reason where it refuses.
 
     Fine where it has them. Returns when each has a leader, so that it can be read and written.

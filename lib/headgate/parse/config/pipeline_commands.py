@@ -26,8 +26,8 @@ from headgate.parse.config.toml_table import Table
 from headgate.text.secrets import is_secret, mask_text
 
 WORDS: Final = (
-    *("stop", "start", "status", "clean", "fence", "unfence"),
-    *("pause", "resume", "notify", "deploy", "withdraw"),
+    *("stop", "start", "status", "clean", "suspend", "reenable"),
+    *("pause", "resume", "notify", "deploy", "rollback"),
 )
 MEANINGS: Final = ("runs", "stopped", "paused")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -61,7 +61,7 @@ def read_commands(table: Table, folder: PurePath) -> Commands:
 
 def _pairs(table: Table, found: Commands) -> None:
     """Refuse what could not be taken back, or not be told after a crash."""
-    for word, back in (("fence", "unfence"), ("pause", "resume"), ("deploy", "withdraw")):
+    for word, back in (("suspend", "reenable"), ("pause", "resume"), ("deploy", "rollback")):
         if getattr(found, word) and not getattr(found, back):
             table.fail(word, f"{word!r} needs {back!r} beside it, which takes it back")
     if isinstance(found.calls.get("start"), HttpCall) and found.status is None:

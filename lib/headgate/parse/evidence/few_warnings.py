@@ -9,7 +9,7 @@ OF_A_KIND = 20
 IN_ALL = 200
 LONGEST = 1000
 # Warnings that differ in these alone say one thing of several places.
-_PLACES = re.compile(r"'[^']*'|`[^`]*`|\S*/\S*|\d+")
+_NAMES = re.compile(r"'[^']*'|`[^`]*`|\S*/\S*|\d+")
 
 
 def few(warnings: Iterable[str]) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def few(warnings: Iterable[str]) -> tuple[str, ...]:
 def _of_each_kind(warnings: Iterable[str]) -> tuple[str, ...]:
     kinds: dict[str, list[str]] = {}
     for warning in warnings:
-        kinds.setdefault(_PLACES.sub("…", warning[:LONGEST]), []).append(warning)
+        kinds.setdefault(_NAMES.sub("…", warning[:LONGEST]), []).append(warning)
     return tuple(line for same in kinds.values() for line in _cut(same))
 
 

@@ -32,13 +32,14 @@ class StepState(StrEnum):
 class Record:
     """What the journal says of one step; `was` is what its first BEGUN entry holds.
 
-    `unfenced` says that the fence which the step put up was taken off when the run was cancelled.
+    `reenabled` says that restarts, which the step suspended, were re-enabled when the run was
+    cancelled.
     """
 
     state: StepState = StepState.WAITING
     was: dict[str, Any] = field(default_factory=dict)
     begun: bool = False
-    unfenced: bool = False
+    reenabled: bool = False
 
 
 class Journal(Protocol):

@@ -8,19 +8,19 @@ from typing import Any
 
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Record
-from headgate.reprocess.execution.suspended_restarts import takes_off
+from headgate.reprocess.execution.suspended_restarts import reenables
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.reprocess.ports.inspector import World
 from headgate.reprocess.scenarios.shared.common import topic_facts
 from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
 from headgate.reprocess.steps import (
-    LeadBack,
+    ReenableRestarts,
     RestoreCheckpoint,
     RestoreGroup,
     RestoreOffsets,
     RestoreTopics,
-    Unfence,
+    SwitchToOldCheckpoint,
 )
 from headgate.reprocess.steps.base.step import Step, active_reason
 from headgate.reprocess.steps.offsets.partition_offsets import committed, replace_was
@@ -51,7 +51,7 @@ def build_undo(past: Past, world: World) -> Plan:
         for back in _back(step, past.records.get(position), commands)
     ]
     pairs = [*_stop_first([step for _, step in pairs], commands), *pairs]
-    pairs += _unfence_last([step for _, step in pairs], commands)
+    pairs += _reenable_last([step for _, step in pairs], commands)
     steps = tuple(step for _, step in pairs)
     preconditions = _preconditions(past, steps, world)
     return Plan(
@@ -110,35 +110,37 @@ def _stop_first(steps: list[Step], commands: Commands) -> list[tuple[None, Step]
                 has_status=commands.status is not None,
                 checkpoint=_checkpoint_of(step),
                 group=step.group if isinstance(step, RestoreTopics) else None,
-                fence=commands.fence,
-                unfence=commands.unfence,
+                suspend=commands.suspend,
+                reenable=commands.reenable,
             )
             return [(None, stop)]
     return []
 
 
-def _unfence_last(steps: list[Step], commands: Commands) -> list[tuple[None, Step]]:
-    """Return the end of a fence that the undo puts up and no step of its own takes off."""
-    fenced: StopPipeline | None = None
+def _reenable_last(steps: list[Step], commands: Commands) -> list[tuple[None, Step]]:
+    """Return the step that re-enables restarts, if the undo suspends them and none does."""
+    suspended: StopPipeline | None = None
     for step in steps:
-        if isinstance(step, StopPipeline) and step.fence is not None:
-            fenced = step
-        elif takes_off(step):
-            fenced = None
-    if fenced is None or commands.unfence is None:
+        if isinstance(step, StopPipeline) and step.suspend is not None:
+            suspended = step
+        elif reenables(step):
+            suspended = None
+    if suspended is None or commands.reenable is None:
         return []
-    off = Unfence(pipeline=fenced.pipeline, command=commands.unfence, fence=commands.fence)
+    off = ReenableRestarts(
+        pipeline=suspended.pipeline, command=commands.reenable, suspend=commands.suspend
+    )
     return [(None, off)]
 
 
 # Steps after which an application counts from zero.
 _FORGETS = frozenset({"clear_local_state", "delete_topics"})
-_NEEDS_STOP = RestoreCheckpoint | LeadBack | RestoreTopics
+_NEEDS_STOP = RestoreCheckpoint | SwitchToOldCheckpoint | RestoreTopics
 
 
-def _checkpoint_of(step: RestoreCheckpoint | LeadBack | RestoreTopics) -> str | None:
+def _checkpoint_of(step: RestoreCheckpoint | SwitchToOldCheckpoint | RestoreTopics) -> str | None:
     """Return where the query that must be stopped first has its checkpoint."""
-    if isinstance(step, LeadBack):
+    if isinstance(step, SwitchToOldCheckpoint):
         return step.place
     return step.checkpoint if isinstance(step, RestoreCheckpoint) else None
 

@@ -120,7 +120,7 @@ class CheckpointEffects(CheckpointWorld, Protocol):
         RefusedError where the function can't be started at all.
         """
 
-    def make_checkpoint(
+    def create_checkpoint(
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
         """Write a checkpoint without batches and state, whose sources begin there.
@@ -148,7 +148,7 @@ class CheckpointEffects(CheckpointWorld, Protocol):
         RefusedError is Spark's own refusal.
         """
 
-    def drop_draft(self, draft: str) -> None:
+    def delete_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""
 
     def copy_to_batch(

@@ -15,7 +15,7 @@ from headgate.reprocess.ports.kafka import (
     PartitionWorld,
 )
 from headgate.reprocess.ports.processes import ControlEffects, ControlWorld
-from headgate.reprocess.ports.record_backup import ParkingEffects
+from headgate.reprocess.ports.record_backup import RecordBackupEffects
 from headgate.reprocess.ports.schema_registry import SchemaEffects, SchemaWorld
 from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
 
@@ -64,7 +64,7 @@ class Effects(
     World,
     KafkaEffects,
     PartitionEffects,
-    ParkingEffects,
+    RecordBackupEffects,
     SchemaEffects,
     ControlEffects,
     CheckpointEffects,

@@ -103,7 +103,7 @@ class KafkaEffects(KafkaWorld, Protocol):
     def configure_topic(self, name: str, configs: Mapping[str, str]) -> None:
         """Give the topic these settings of its own, and no others."""
 
-    def empty_topic(self, before: Mapping[tuple[str, int], int]) -> None:
+    def delete_records(self, before: Mapping[tuple[str, int], int]) -> None:
         """Delete the records before an offset of each partition."""
 
 
@@ -120,5 +120,5 @@ class PartitionWorld(Protocol):
 class PartitionEffects(PartitionWorld, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
-    def raise_partitions(self, name: str, to: int) -> None:
+    def add_partitions(self, name: str, to: int) -> None:
         """Give the topic so many partitions in all, each with a leader; fine if it has."""

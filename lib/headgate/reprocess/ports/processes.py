@@ -77,7 +77,7 @@ class ControlEffects(ControlWorld, Protocol):
         What an earlier try of this run left of the same command is ended first.
         """
 
-    def ask_person(self, word: str, request: str) -> None:
+    def manual_step(self, word: str, request: str) -> None:
         """Ask a person, and wait until somebody confirms it; RefusedError after a day.
 
         `word` is the command that the person stands in for. After a crash a confirmation still

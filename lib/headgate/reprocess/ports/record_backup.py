@@ -1,4 +1,4 @@
-"""Records copied to parking topics and back, as they are."""
+"""Records copied to backup topics and back, as they are."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ class Digest:
     hash: str = ""
 
 
-class ParkingEffects(Protocol):
+class RecordBackupEffects(Protocol):
     """What a step may do to them; StepError where it does not work."""
 
-    def park(self, spans: Iterable[Span], to: str) -> None:
+    def back_up_records(self, spans: Iterable[Span], to: str) -> None:
         """Copy records to the same partitions of the topic `to`, as they are.
 
         Each gets a header that tells where it was. What an earlier try copied is not copied again.
         """
 
-    def missing_of_parked(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
-        """Return the partitions that hold records behind the last one that was parked."""
+    def missing_of_backup(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+        """Return the partitions that hold records behind the last one that was backed up."""
 
-    def prove_parked(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
+    def verify_backup(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where the copy is not exact. Digests by partition."""
 
-    def unpark(self, parking: str, to: str) -> None:
-        """Copy parked records back to an empty topic without the header.
+    def restore_records(self, backup: str, to: str) -> None:
+        """Copy backed-up records back to an empty topic without the header.
 
         What an earlier try copied is not copied again.
         """
 
-    def prove_unparked(self, parking: str, to: str) -> Mapping[int, Digest]:
+    def verify_restored(self, backup: str, to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where `to` holds others. Digests by partition."""

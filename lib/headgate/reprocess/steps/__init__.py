@@ -15,42 +15,42 @@ from headgate.errors import PlanFileError
 if TYPE_CHECKING:
     from headgate.reprocess.steps.base.step import Step
     from headgate.reprocess.steps.checkpoint.create import (
-        DropDraft,
-        MakeCheckpoint,
-        OfferCheckpoint,
-        PlaceCheckpoint,
-        RehearseBeginning,
-        WithdrawCheckpoint,
+        CreateCheckpoint,
+        DeleteDraft,
+        InstallNewCheckpoint,
+        MoveNewCheckpointToBackup,
+        RehearseNewCheckpoint,
+        SwapNewCheckpoint,
     )
     from headgate.reprocess.steps.checkpoint.create_remote import (
-        CopyPlace,
-        DropPlace,
-        MakePlace,
-        ReadPlace,
+        CopyRemoteCheckpoint,
+        CreateRemoteCheckpoint,
+        DeleteRemoteCheckpoint,
+        ReadRemoteState,
     )
-    from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, PutCut
+    from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint
     from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
-    from headgate.reprocess.steps.checkpoint.move_to_backup import PutBack, SetAside
+    from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup, RestoreFromBackup
     from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
     from headgate.reprocess.steps.checkpoint.repair import (
-        DropCopy,
-        ProveRepair,
-        PutInPlace,
+        DeleteCopy,
         RepairCopy,
+        SwapRepairedCheckpoint,
+        VerifyRepair,
     )
     from headgate.reprocess.steps.checkpoint.repartition_state import ExportState, RepartitionState
     from headgate.reprocess.steps.checkpoint.replace import (
-        DropSnapshot,
+        DeleteSnapshot,
         ReplaceCheckpoint,
         RestoreCheckpoint,
         SnapshotCheckpoint,
     )
-    from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, PutCheckpoint, ReadState
+    from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
     from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog, RestoreSinkLog
     from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
-        LeadBack,
-        LeadQuery,
-        StartElsewhere,
+        StartAtCheckpoint,
+        SwitchCheckpoint,
+        SwitchToOldCheckpoint,
     )
     from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
     from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
     from headgate.reprocess.steps.offsets.remove_members import RemoveMembers
     from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
-    from headgate.reprocess.steps.offsets.skip_records import StepOver
+    from headgate.reprocess.steps.offsets.skip_records import SkipRecords
     from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
     from headgate.reprocess.steps.process.pause import (
         ConfirmDrained,
@@ -66,205 +66,205 @@ if TYPE_CHECKING:
         PauseProcessing,
         ResumeProcessing,
     )
-    from headgate.reprocess.steps.process.reenable_restarts import Unfence
-    from headgate.reprocess.steps.process.stop_start import AskPerson, StartPipeline, StopPipeline
+    from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
+    from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
     from headgate.reprocess.steps.process.verify_output import VerifyOutput
-    from headgate.reprocess.steps.records.back_up_records import DropParking, ParkRecords
-    from headgate.reprocess.steps.records.back_up_unread import ParkUnread
-    from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
-    from headgate.reprocess.steps.topics.add_partitions import ProvePartitions, RaisePartitions
-    from headgate.reprocess.steps.topics.delete_records import EmptyTopics
+    from headgate.reprocess.steps.records.back_up_records import BackUpRecords, DeleteBackupTopics
+    from headgate.reprocess.steps.records.back_up_unread import BackUpUnreadRecords
+    from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
+    from headgate.reprocess.steps.topics.add_partitions import AddPartitions, VerifyPartitions
+    from headgate.reprocess.steps.topics.delete_records import DeleteRecords
     from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, RestoreSubjects
     from headgate.reprocess.steps.topics.delete_topics import (
+        CreateTopics,
         DeleteTopics,
-        MakeTopics,
         RestoreTopics,
     )
     from headgate.reprocess.steps.topics.record_topics import RecordTopics
     from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
     from headgate.reprocess.steps.upgrade.deploy_version import (
+        BackUpCheckpoint,
+        BackUpOffsets,
         DeployVersion,
-        GateVersion,
-        KeepCheckpoint,
-        KeepOffsets,
-        WithdrawVersion,
+        RecheckVersion,
+        RollBackVersion,
     )
-    from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, StartVersion
+    from headgate.reprocess.steps.upgrade.verify_version import StartVersion, VerifyVersion
 
     STEPS: tuple[type[Step], ...]
 
 __all__ = [
     "STEPS",
     "AbortTransaction",
-    "AskPerson",
+    "AddPartitions",
     "AwaitTransactions",
+    "BackUpCheckpoint",
+    "BackUpOffsets",
+    "BackUpRecords",
+    "BackUpUnreadRecords",
     "ClearLocalState",
     "CompareVersion",
     "ConfigureTopics",
     "ConfirmDrained",
-    "CopyPlace",
+    "CopyRemoteCheckpoint",
     "CopyToBatch",
+    "CreateCheckpoint",
+    "CreateRemoteCheckpoint",
+    "CreateTopics",
     "CutCopy",
     "CutSinkLog",
+    "DeleteBackupTopics",
+    "DeleteCopy",
+    "DeleteDraft",
     "DeleteGroup",
+    "DeleteRecords",
+    "DeleteRemoteCheckpoint",
+    "DeleteSnapshot",
     "DeleteSubjects",
     "DeleteTopics",
     "DeployVersion",
-    "DropCopy",
-    "DropDraft",
-    "DropParking",
-    "DropPlace",
-    "DropSnapshot",
-    "EmptyTopics",
     "ExportState",
     "FinishBatch",
-    "GateVersion",
-    "KeepCheckpoint",
-    "KeepOffsets",
-    "LeadBack",
-    "LeadQuery",
-    "MakeCheckpoint",
-    "MakePlace",
-    "MakeTopics",
+    "InstallNewCheckpoint",
+    "ManualStep",
+    "MoveNewCheckpointToBackup",
+    "MoveToBackup",
     "Notify",
-    "OfferCheckpoint",
-    "ParkRecords",
-    "ParkUnread",
     "PauseProcessing",
-    "PlaceCheckpoint",
-    "ProvePartitions",
-    "ProveRepair",
-    "ProveVersion",
-    "PutBack",
-    "PutCheckpoint",
-    "PutCut",
-    "PutInPlace",
-    "RaisePartitions",
-    "ReadPlace",
+    "ReadRemoteState",
     "ReadState",
+    "RecheckVersion",
     "RecordOffsets",
     "RecordOutput",
     "RecordTopics",
-    "RefillTopics",
-    "RehearseBeginning",
+    "ReenableRestarts",
+    "RehearseNewCheckpoint",
     "RemoveMembers",
     "RepairCopy",
     "RepartitionState",
     "ReplaceCheckpoint",
     "ResetOffsets",
     "RestoreCheckpoint",
+    "RestoreFromBackup",
     "RestoreGroup",
     "RestoreOffsets",
+    "RestoreRecords",
     "RestoreSinkLog",
     "RestoreSubjects",
     "RestoreTopics",
     "ResumeProcessing",
-    "SetAside",
+    "RollBackVersion",
+    "SkipRecords",
     "SnapshotCheckpoint",
-    "StartElsewhere",
+    "StartAtCheckpoint",
     "StartPipeline",
     "StartVersion",
-    "StepOver",
     "StopPipeline",
-    "Unfence",
+    "SwapCheckpoint",
+    "SwapCutCheckpoint",
+    "SwapNewCheckpoint",
+    "SwapRepairedCheckpoint",
+    "SwitchCheckpoint",
+    "SwitchToOldCheckpoint",
     "VerifyOutput",
-    "WithdrawCheckpoint",
-    "WithdrawVersion",
+    "VerifyPartitions",
+    "VerifyRepair",
+    "VerifyVersion",
     "load_step",
 ]
 
 # A step's action, which stands in plans, the module here that holds it, and its class.
-_PLACES = {
+_STEP_CLASSES = {
     "stop_pipeline": "process.stop_start:StopPipeline",
     "repair_copy": "checkpoint.repair:RepairCopy",
-    "prove_repair": "checkpoint.repair:ProveRepair",
-    "put_repaired_in_place": "checkpoint.repair:PutInPlace",
-    "drop_copy": "checkpoint.repair:DropCopy",
-    "gate_version": "upgrade.deploy_version:GateVersion",
-    "keep_checkpoint": "upgrade.deploy_version:KeepCheckpoint",
-    "keep_offsets": "upgrade.deploy_version:KeepOffsets",
+    "verify_repair": "checkpoint.repair:VerifyRepair",
+    "swap_repaired_checkpoint": "checkpoint.repair:SwapRepairedCheckpoint",
+    "delete_copy": "checkpoint.repair:DeleteCopy",
+    "recheck_version": "upgrade.deploy_version:RecheckVersion",
+    "back_up_checkpoint": "upgrade.deploy_version:BackUpCheckpoint",
+    "back_up_offsets": "upgrade.deploy_version:BackUpOffsets",
     "record_topics": "topics.record_topics:RecordTopics",
     "deploy_version": "upgrade.deploy_version:DeployVersion",
-    "withdraw_version": "upgrade.deploy_version:WithdrawVersion",
+    "roll_back_version": "upgrade.deploy_version:RollBackVersion",
     "start_version": "upgrade.verify_version:StartVersion",
-    "prove_version": "upgrade.verify_version:ProveVersion",
+    "verify_version": "upgrade.verify_version:VerifyVersion",
     "compare_version": "upgrade.compare_version:CompareVersion",
     "verify_output": "process.verify_output:VerifyOutput",
     "snapshot_checkpoint": "checkpoint.replace:SnapshotCheckpoint",
     "replace_checkpoint": "checkpoint.replace:ReplaceCheckpoint",
     "restore_checkpoint": "checkpoint.replace:RestoreCheckpoint",
-    "drop_snapshot": "checkpoint.replace:DropSnapshot",
+    "delete_snapshot": "checkpoint.replace:DeleteSnapshot",
     "copy_to_batch": "checkpoint.rewind:CopyToBatch",
     "read_state": "checkpoint.rewind:ReadState",
-    "put_checkpoint": "checkpoint.rewind:PutCheckpoint",
-    "copy_place": "checkpoint.create_remote:CopyPlace",
-    "make_place": "checkpoint.create_remote:MakePlace",
-    "read_place": "checkpoint.create_remote:ReadPlace",
+    "swap_checkpoint": "checkpoint.rewind:SwapCheckpoint",
+    "copy_remote_checkpoint": "checkpoint.create_remote:CopyRemoteCheckpoint",
+    "create_remote_checkpoint": "checkpoint.create_remote:CreateRemoteCheckpoint",
+    "read_remote_state": "checkpoint.create_remote:ReadRemoteState",
     "cut_sink_log": "checkpoint.spark_metadata:CutSinkLog",
     "restore_sink_log": "checkpoint.spark_metadata:RestoreSinkLog",
     "record_offsets": "offsets.record_offsets:RecordOffsets",
     "record_output": "checkpoint.record_output:RecordOutput",
     "reset_offsets": "offsets.reset_offsets:ResetOffsets",
     "restore_offsets": "offsets.reset_offsets:RestoreOffsets",
-    "lead_query": "checkpoint.switch_checkpoint:LeadQuery",
-    "start_elsewhere": "checkpoint.switch_checkpoint:StartElsewhere",
-    "lead_back": "checkpoint.switch_checkpoint:LeadBack",
-    "drop_place": "checkpoint.create_remote:DropPlace",
+    "switch_checkpoint": "checkpoint.switch_checkpoint:SwitchCheckpoint",
+    "start_at_checkpoint": "checkpoint.switch_checkpoint:StartAtCheckpoint",
+    "switch_to_old_checkpoint": "checkpoint.switch_checkpoint:SwitchToOldCheckpoint",
+    "delete_remote_checkpoint": "checkpoint.create_remote:DeleteRemoteCheckpoint",
     "start_pipeline": "process.stop_start:StartPipeline",
-    "ask_person": "process.stop_start:AskPerson",
-    "unfence": "process.reenable_restarts:Unfence",
+    "manual_step": "process.stop_start:ManualStep",
+    "reenable_restarts": "process.reenable_restarts:ReenableRestarts",
     "pause_processing": "process.pause:PauseProcessing",
     "resume_processing": "process.pause:ResumeProcessing",
     "confirm_drained": "process.pause:ConfirmDrained",
     "notify": "process.pause:Notify",
-    "park_records": "records.back_up_records:ParkRecords",
-    "drop_parking": "records.back_up_records:DropParking",
-    "step_over": "offsets.skip_records:StepOver",
+    "back_up_records": "records.back_up_records:BackUpRecords",
+    "delete_backup_topics": "records.back_up_records:DeleteBackupTopics",
+    "skip_records": "offsets.skip_records:SkipRecords",
     "cut_copy": "checkpoint.cut_batch:CutCopy",
-    "put_cut": "checkpoint.cut_batch:PutCut",
+    "swap_cut_checkpoint": "checkpoint.cut_batch:SwapCutCheckpoint",
     "finish_batch": "checkpoint.finish_batch:FinishBatch",
     "delete_group": "offsets.delete_group:DeleteGroup",
     "restore_group": "offsets.delete_group:RestoreGroup",
     "delete_subjects": "topics.delete_subjects:DeleteSubjects",
     "restore_subjects": "topics.delete_subjects:RestoreSubjects",
-    "set_aside": "checkpoint.move_to_backup:SetAside",
-    "put_back": "checkpoint.move_to_backup:PutBack",
-    "make_topics": "topics.delete_topics:MakeTopics",
-    "raise_partitions": "topics.add_partitions:RaisePartitions",
+    "move_to_backup": "checkpoint.move_to_backup:MoveToBackup",
+    "restore_from_backup": "checkpoint.move_to_backup:RestoreFromBackup",
+    "create_topics": "topics.delete_topics:CreateTopics",
+    "add_partitions": "topics.add_partitions:AddPartitions",
     "delete_topics": "topics.delete_topics:DeleteTopics",
     "restore_topics": "topics.delete_topics:RestoreTopics",
-    "empty_topics": "topics.delete_records:EmptyTopics",
-    "refill_topics": "records.restore_records:RefillTopics",
+    "delete_records": "topics.delete_records:DeleteRecords",
+    "restore_records": "records.restore_records:RestoreRecords",
     "configure_topics": "records.restore_records:ConfigureTopics",
-    "park_unread": "records.back_up_unread:ParkUnread",
+    "back_up_unread_records": "records.back_up_unread:BackUpUnreadRecords",
     "remove_members": "offsets.remove_members:RemoveMembers",
     "abort_transaction": "offsets.abort_transaction:AbortTransaction",
     "await_transactions": "offsets.await_transactions:AwaitTransactions",
     "clear_local_state": "process.clear_local_state:ClearLocalState",
-    "drop_draft": "checkpoint.create:DropDraft",
-    "make_checkpoint": "checkpoint.create:MakeCheckpoint",
-    "offer_checkpoint": "checkpoint.create:OfferCheckpoint",
-    "place_checkpoint": "checkpoint.create:PlaceCheckpoint",
-    "withdraw_checkpoint": "checkpoint.create:WithdrawCheckpoint",
+    "delete_draft": "checkpoint.create:DeleteDraft",
+    "create_checkpoint": "checkpoint.create:CreateCheckpoint",
+    "install_new_checkpoint": "checkpoint.create:InstallNewCheckpoint",
+    "swap_new_checkpoint": "checkpoint.create:SwapNewCheckpoint",
+    "move_new_checkpoint_to_backup": "checkpoint.create:MoveNewCheckpointToBackup",
     "repartition_state": "checkpoint.repartition_state:RepartitionState",
-    "prove_partitions": "topics.add_partitions:ProvePartitions",
+    "verify_partitions": "topics.add_partitions:VerifyPartitions",
     "export_state": "checkpoint.repartition_state:ExportState",
-    "rehearse_beginning": "checkpoint.create:RehearseBeginning",
+    "rehearse_new_checkpoint": "checkpoint.create:RehearseNewCheckpoint",
 }
-_MODULES = {name: module for module, name in (p.split(":") for p in _PLACES.values())}
+_MODULES = {name: module for module, name in (p.split(":") for p in _STEP_CLASSES.values())}
 
 
 def __getattr__(name: str) -> Any:
     """Import a step by its class's name, or all of them for `STEPS`."""
     if name == "STEPS":
-        return tuple(_kind(action) for action in _PLACES)
+        return tuple(_kind(action) for action in _STEP_CLASSES)
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _kind(action: str) -> type[Step]:
-    module, name = _PLACES[action].split(":")
+    module, name = _STEP_CLASSES[action].split(":")
     kind: type[Step] = getattr(import_module(f"{__name__}.{module}"), name)
     return kind
 
@@ -273,7 +273,7 @@ def load_step(action: str, details: Mapping[str, Any]) -> Step:
     """Return the step that wrote these `details`; PlanFileError where they are not a step's."""
     import msgspec
 
-    if action not in _PLACES:
+    if action not in _STEP_CLASSES:
         raise PlanFileError(f"the plan has a step {action!r} that this headgate does not know")
     try:
         return msgspec.convert(dict(details), type=_kind(action))

@@ -18,8 +18,8 @@ from headgate.ui.shared.person import ask_name
 from headgate.usecases.context import Context
 from headgate.usecases.requests.decide_request import (
     approve_request,
+    cancel_request,
     decline_request,
-    withdraw_request,
 )
 from headgate.usecases.requests.list_requests import RequestDetail, read_request
 
@@ -27,13 +27,13 @@ HUES = {
     RequestState.OPEN: "unknown",
     RequestState.APPROVED: "added",
     RequestState.DECLINED: "refuses",
-    RequestState.WITHDRAWN: "removed",
+    RequestState.CANCELLED: "removed",
 }
 _WORDS = {
     "request": "asked",
     "approve": "approved",
     "decline": "declined",
-    "withdraw": "took it back",
+    "cancel": "cancelled it",
 }
 
 
@@ -87,8 +87,8 @@ def _decide(context: Context, detail: RequestDetail) -> None:
         ).strip()
         with st.container(horizontal=True):
             if is_same_person(row.asked_by, name or ""):
-                if name == row.asked_by and st.button("Take it back", key=RequestsKey.WITHDRAW):
-                    act(lambda: withdraw_request(context, row.id, by=name or ""))
+                if name == row.asked_by and st.button("Cancel request", key=RequestsKey.CANCEL):
+                    act(lambda: cancel_request(context, row.id, by=name or ""))
                 st.html(markup.quiet("You asked for it: somebody else decides."))
                 return
             if st.button("Approve and run", key=RequestsKey.APPROVE, type="primary",

@@ -126,7 +126,7 @@ class RequestsKey(StrEnum):
     REASON = "request_reason"
     APPROVE = "request_approve"
     DECLINE = "request_decline"
-    WITHDRAW = "request_withdraw"
+    CANCEL = "request_cancel"
 
 
 class RunsKey(StrEnum):

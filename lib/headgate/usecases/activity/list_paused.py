@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headgate.store import Store
     from headgate.store.sqlite_reader import Glance
 
-_STARTS = frozenset({"start_pipeline", "resume_processing", "ask_person"})
+_STARTS = frozenset({"start_pipeline", "resume_processing", "manual_step"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headgate.store import Store
     from headgate.store.step_progress import StepProgress
 
-_COPY = "copy_place"
+_COPY = "copy_remote_checkpoint"
 _UNIT = "bytes"
 _MOST = 5
 # A copy of a few small files takes as long as the answers do: it tells nothing of a large one.

@@ -43,7 +43,7 @@ def decline_request(context: Context, request: str, *, by: str, reason: str) -> 
         store.requests.decline(request, by=by, reason=reason.strip())
 
 
-def withdraw_request(context: Context, request: str, *, by: str) -> None:
+def cancel_request(context: Context, request: str, *, by: str) -> None:
     """Take back one's own request."""
     with closing(open_store(context.store_url)) as store:
-        store.requests.withdraw(request, by=by)
+        store.requests.cancel(request, by=by)

@@ -10,14 +10,14 @@ from headgate.gateway.adapters.checkpoint_location import is_made_place
 from headgate.gateway.checkpoint.backups import Left, left_at, remove_place
 from headgate.gateway.files.addresses import is_remote, without_secret
 from headgate.reprocess.plan import UNDO, load_plan
-from headgate.reprocess.steps import CopyPlace, LeadQuery, MakePlace
+from headgate.reprocess.steps import CopyRemoteCheckpoint, CreateRemoteCheckpoint, SwitchCheckpoint
 from headgate.store import Store
 from headgate.store.rows import RunFacts
 from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import CLEAN
 
-_MAKES = (CopyPlace, MakePlace, LeadQuery)
+_MAKES = (CopyRemoteCheckpoint, CreateRemoteCheckpoint, SwitchCheckpoint)
 
 
 @dataclass(frozen=True, slots=True)

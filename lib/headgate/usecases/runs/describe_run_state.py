@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.reprocess.execution.suspended_restarts import takes_off
+from headgate.reprocess.execution.suspended_restarts import reenables
 from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
-from headgate.reprocess.steps.process.stop_start import AskPerson, Beginning
+from headgate.reprocess.steps.process.stop_start import Beginning, ManualStep
 from headgate.store.rows import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")
@@ -21,19 +21,19 @@ def where_it_stands(
     *,
     can_undo: bool,
     can_resume: bool,
-    fenced: StopPipeline | None = None,
+    suspended: StopPipeline | None = None,
     goes_back: bool = False,
 ) -> tuple[str, ...]:
     """Return a sentence each on what is done, whether the pipeline runs, and what can be done now.
 
-    `states` are those of the steps, as a run is shown, `fenced` the stop whose fence is up after
-    them, `goes_back` that the run takes itself back, or began to. A run that ended well needs no
-    sentence but that.
+    `states` are those of the steps, as a run is shown, `suspended` the stop that left restarts
+    suspended after them, `goes_back` that the run takes itself back, or began to. A run that ended
+    well needs no sentence but that.
     """
     if not steps:
         return ()
     if row.state is RunState.DONE:
-        return tuple(_fence(row, fenced, can_undo=can_undo, can_resume=False))
+        return tuple(_suspension(row, suspended, can_undo=can_undo, can_resume=False))
     if row.state.is_active and goes_back:
         return tuple(_active_back(row, states))
     if row.state.is_active:
@@ -41,8 +41,8 @@ def where_it_stands(
     told = [_done(states), *_broken(steps, states), *_pipeline(steps, states)]
     final = [*_final(steps, states)] if can_undo else []
     can_undo = can_undo and not final
-    sure = fenced is not None and _surely_up(fenced, steps, states)
-    told += _fence(row, fenced, can_undo=can_undo, can_resume=can_resume, sure=sure)
+    sure = suspended is not None and _surely_up(suspended, steps, states)
+    told += _suspension(row, suspended, can_undo=can_undo, can_resume=can_resume, sure=sure)
     return (*told, *_ways(row, can_undo=can_undo, can_resume=can_resume), *final[:1])
 
 
@@ -100,7 +100,7 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
         case PauseProcessing():
             how = "is paused: its processes are up" if is_done else "may be paused or not"
             return f"{step.pipeline} {how}."
-        case AskPerson(waits=False) if is_done:
+        case ManualStep(waits=False) if is_done:
             return f"{step.pipeline} was stopped before the run, and its start is left to you."
         case Beginning() | ResumeProcessing() if is_done:
             return ""
@@ -112,32 +112,33 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             return before
 
 
-def _surely_up(fenced: StopPipeline, steps: Sequence[Step], states: Sequence[str]) -> bool:
-    """Whether nothing failed that puts the fence up or takes it off: else it may be either way."""
+def _surely_up(suspended: StopPipeline, steps: Sequence[Step], states: Sequence[str]) -> bool:
+    """Whether nothing failed that suspends or re-enables restarts: else it may be either way."""
     return not any(
-        state in _PARTLY and (step == fenced or takes_off(step))
+        state in _PARTLY and (step == suspended or reenables(step))
         for step, state in zip(steps, states, strict=True)
     )
 
 
-def _fence(
+def _suspension(
     row: RunRow,
-    fenced: StopPipeline | None,
+    suspended: StopPipeline | None,
     *,
     can_undo: bool,
     can_resume: bool,
     sure: bool = True,
 ) -> Iterator[str]:
-    """Say that the fence is up, or may be, what that means, and what takes it off."""
-    if fenced is None:
+    """Say that restarts are suspended, or may be, what that means, and what re-enables them."""
+    if suspended is None:
         return
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
-    ways += [f"by hand `{fenced.unfence}`"] if fenced.unfence else []
-    up, so = ("is", "no") if sure else ("may be", "then no")
+    ways += [f"by hand `{suspended.reenable}`"] if suspended.reenable else []
+    are, so = ("are", "no") if sure else ("may be", "then no")
     yield (
-        f"The fence of {fenced.pipeline} {up} up (`{fenced.fence}`): {so} orchestrator starts it"
-        f" until {' or '.join(ways) or 'somebody'} takes it off."
+        f"Restarts of {suspended.pipeline} {are} suspended (`{suspended.suspend}`): {so}"
+        " orchestrator"
+        f" starts it until {' or '.join(ways) or 'somebody'} re-enables them."
     )
 
 

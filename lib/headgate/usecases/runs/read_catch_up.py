@@ -12,7 +12,7 @@ from headgate.gateway.adapters.live import LiveWorld
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.inspector import World
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.steps import AskPerson, ResetOffsets, RestoreOffsets, StartPipeline
+from headgate.reprocess.steps import ManualStep, ResetOffsets, RestoreOffsets, StartPipeline
 from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
 from headgate.store import open_store
 from headgate.store.runs import RunState
@@ -25,7 +25,7 @@ from headgate.usecases.runs.read_run import RunDetail
 _PART = tuple[str, int]
 # Each lets a pipeline begin somewhere else; a person starts what no command does.
 _MOVES = (ResetOffsets, RestoreOffsets)
-_BEGINS = (*_MOVES, StartPipeline, AskPerson)
+_BEGINS = (*_MOVES, StartPipeline, ManualStep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headgate.reprocess.execution.execute import StepState
-from headgate.reprocess.execution.suspended_restarts import fence_left
+from headgate.reprocess.execution.suspended_restarts import find_suspension
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.steps import CutCopy, StopPipeline
 from headgate.reprocess.steps.base.step import Step
@@ -134,7 +134,7 @@ def run_outcome(store: Store | Glance, run: str) -> RunOutcome:
                 row,
                 plan.steps,
                 [_effect(step) for step in steps],
-                fenced=_fenced(plan, records),
+                suspended=_suspended(plan, records),
                 goes_back=goes_back(entries),
                 **{way: is_open and not later for way, is_open in ways.items()},
             ),
@@ -183,8 +183,8 @@ def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:
                 yield f"{said}."
 
 
-def _fenced(plan: Plan, records: Mapping[int, StepRecord]) -> StopPipeline | None:
-    return fence_left(plan.steps, {p: r.as_record() for p, r in records.items()})
+def _suspended(plan: Plan, records: Mapping[int, StepRecord]) -> StopPipeline | None:
+    return find_suspension(plan.steps, {p: r.as_record() for p, r in records.items()})
 
 
 def _effect(step: StepView) -> str:

@@ -14,10 +14,10 @@ from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     Seen,
     StreamsWish,
+    back_up_steps,
     clears_state,
     deletion_steps,
     look,
-    park_steps,
 )
 from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import (
     refusals as reset_refusals,
@@ -42,7 +42,7 @@ def build(asked: Asked) -> Plan:
         target=None,
         internal=internal or None,
         keep_internal=ask.KEEP_INTERNAL.name in asked.options,
-        park="park" in asked.options,
+        back_up="back-up" in asked.options,
         instances=ask.names(asked.options, ask.CLEARED),
     )
     seen = look(asked, wish)
@@ -81,7 +81,7 @@ def _steps(
     yield common.stop_step(pipeline)
     yield AwaitTransactions(application=seen.group.id, topics=shapes)
     yield RecordOffsets(group=seen.group.id)
-    yield from park_steps(seen, shapes)
+    yield from back_up_steps(seen, shapes)
     yield from deletion_steps(seen, shapes)
     if subjects:
         yield DeleteSubjects(subjects=subjects)
@@ -112,13 +112,13 @@ def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
         yield f"not its own alone, and left: {named(left)}"
-    if shapes and seen.wish.park:
+    if shapes and seen.wish.back_up:
         yield (
-            f"an undo puts the records of {named(shapes)} back with other offsets; parking topics"
-            " (headgate-parked-RUN-...) keep them until then, or until you delete these"
+            f"an undo puts the records of {named(shapes)} back with other offsets; backup topics"
+            " (headgate-backup-RUN-...) keep them until then, or until you delete these"
         )
     elif shapes:
-        yield f"the records of {named(shapes)} are gone for good: nothing parks them (--park)"
+        yield f"the records of {named(shapes)} are gone for good: nothing backs them up (--back-up)"
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
             f"the group {seen.group.id} of type {seen.group.type} stays, with its offsets: Kafka"

@@ -25,10 +25,10 @@ def build(asked: Asked) -> Plan:
     return decommission_group.build(asked)
 
 
-PARK = Option(
-    name="park",
+BACK_UP = Option(
+    name="back-up",
     ask="Keep a copy of what internal topics hold, so that an undo brings it back?",
-    help="Copy the records of internal topics to parking topics first; an undo puts them back.",
+    help="Copy the records of internal topics to backup topics first; an undo puts them back.",
     kind=Kind.FLAG,
     engines=frozenset({Engine.KAFKA_STREAMS}),
 )
@@ -38,7 +38,7 @@ SCENARIO = Scenario(
     title="Decommission",
     what="Remove what a stopped application has left: group, internal topics, checkpoint, state.",
     build=build,
-    options=(PARK, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
+    options=(BACK_UP, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
     support={
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,

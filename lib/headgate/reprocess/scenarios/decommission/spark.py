@@ -14,7 +14,7 @@ from headgate.reprocess.scenarios.decommission.consumer_group import (
     running,
 )
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.steps import DeleteGroup, RecordOffsets, SetAside
+from headgate.reprocess.steps import DeleteGroup, MoveToBackup, RecordOffsets
 from headgate.reprocess.steps.base.step import Step
 from headgate.text.numbers import named
 
@@ -31,7 +31,7 @@ def build(asked: Asked) -> Plan:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
         return asked.refuse(where if pipeline.checkpoint else "headgate.toml names no `checkpoint`")
     group = _group(asked)
-    aside = SetAside(
+    aside = MoveToBackup(
         pipeline=pipeline.name,
         folder=found.location,
         what="checkpoint",

@@ -29,7 +29,7 @@ def build(asked: Asked, target: Target) -> Plan:
             intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
             internal=internal or None,
             keep_internal=ask.KEEP_INTERNAL.name in asked.options,
-            park=ask.PARK.name in asked.options,
+            back_up=ask.BACK_UP.name in asked.options,
             instances=ask.names(asked.options, ask.CLEARED),
         ),
     )

@@ -20,7 +20,7 @@ from headgate.reprocess.steps.offsets.target import Listed, Place, Silent, Targe
 from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
-_PLACES = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current": Place.CURRENT}
+_POINTS = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current": Place.CURRENT}
 
 
 def build(asked: Asked) -> Plan:
@@ -69,7 +69,7 @@ def resolved(asked: Asked) -> Asked:
 def target_of(asked: Asked) -> Target:
     """Return the point that was asked for; ScenarioError where there is none."""
     options = asked.options
-    for name, place in _PLACES.items():
+    for name, place in _POINTS.items():
         if name in options:
             return Target(place=place)
     if (at := options.get("to-datetime")) is not None:

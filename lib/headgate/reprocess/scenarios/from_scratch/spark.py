@@ -61,7 +61,7 @@ def _steps(asked: Asked, found: Checkpoint, place: str | None) -> tuple[Step, ..
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
     if place is not None:
-        return (stop, *elsewhere.lead_and_start(stop, found, place, fresh=True, made=False))
+        return (stop, *elsewhere.switch_and_start(stop, found, place, fresh=True, made=False))
     what = {"pipeline": pipeline.name, "checkpoint": found.location, "query_id": found.query_id}
     start = start_or_ask(stop, fresh=True)
     snapshot = common.snapshot_step(asked.world, **what)

@@ -25,8 +25,8 @@ from headgate.reprocess.steps.base.step import Step, active_reason
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.topics.record_topics import RecordTopics
-from headgate.reprocess.steps.upgrade.deploy_version import KeepOffsets
-from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, start_version
+from headgate.reprocess.steps.upgrade.deploy_version import BackUpOffsets
+from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start_version
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
@@ -73,7 +73,7 @@ def _steps(
     gate: tuple[Step, ...] = (gate_step(asked, verdict),) if verdict else ()
     look: tuple[Step, ...] = (compare_step(asked, verdict, group=group.id),) if verdict else ()
     internal, loops = _written_itself(asked, group)
-    keep = KeepOffsets(
+    keep = BackUpOffsets(
         pipeline=pipeline.name,
         group=group.id,
         group_type=group.type.value,
@@ -90,7 +90,7 @@ def _steps(
         keep,
         deploy_step(asked),
         start_version(stop),
-        ProveVersion(pipeline=pipeline.name, group=group.id),
+        VerifyVersion(pipeline=pipeline.name, group=group.id),
         *look,
     )
 

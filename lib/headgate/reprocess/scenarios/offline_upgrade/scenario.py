@@ -13,8 +13,8 @@ from headgate.reprocess.scenarios.offline_upgrade import group_and_kafka_streams
 from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark
 
 _COMMANDS = Condition(
-    need="`deploy` and `withdraw` commands, which may be a manual step",
-    ask=commands("deploy", "withdraw", rest=" With `--deployed` only `withdraw` is needed."),
+    need="`deploy` and `rollback` commands, which may be a manual step",
+    ask=commands("deploy", "rollback", rest=" With `--deployed` only `rollback` is needed."),
 )
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
 
@@ -23,10 +23,10 @@ def build(asked: Asked) -> Plan:
     """Return the plan for the pipeline's engine, closed by the verdict where there is one."""
     fail_on = read_fail_on(asked.options.get("fail-on"))
     pipeline = asked.pipeline
-    if pipeline.commands.withdraw is None:
+    if pipeline.commands.rollback is None:
         return asked.refuse(
-            f"{pipeline.name} has no withdraw command: there would be no way back. Register"
-            " `deploy` and `withdraw` under [pipeline.commands]; a person can be either"
+            f"{pipeline.name} has no rollback command: there would be no way back. Register"
+            " `deploy` and `rollback` under [pipeline.commands]; a person can be either"
         )
     if pipeline.commands.deploy is None and not asked.options.get("deployed"):
         return asked.refuse(

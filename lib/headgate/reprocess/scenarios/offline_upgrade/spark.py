@@ -12,15 +12,15 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.verdict import FAIL_ON, Verdict, read_fail_on
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.steps import CopyPlace, StopPipeline
+from headgate.reprocess.steps import CopyRemoteCheckpoint, StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
 from headgate.reprocess.steps.upgrade.deploy_version import (
+    BackUpCheckpoint,
     DeployVersion,
-    GateVersion,
-    KeepCheckpoint,
+    RecheckVersion,
 )
-from headgate.reprocess.steps.upgrade.verify_version import ProveVersion, start_version
+from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start_version
 
 
 def build(asked: Asked, verdict: Verdict) -> Plan:
@@ -69,10 +69,12 @@ def steps(
     stop = common.stop_step(pipeline, checkpoint=found.location)
     if place is not None:
         return _steps_elsewhere(asked, verdict, stop, found, place)
-    keep = KeepCheckpoint(
+    keep = BackUpCheckpoint(
         pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
     )
-    prove = ProveVersion(pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id)
+    prove = VerifyVersion(
+        pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
+    )
     look = compare_step(asked, verdict, found.location, found.query_id)
     gate = gate_step(asked, verdict)
     return (stop, gate, keep, deploy_step(asked), start_version(stop), prove, look)
@@ -82,7 +84,7 @@ def _steps_elsewhere(
     asked: Asked, verdict: Verdict, stop: StopPipeline, found: Checkpoint, place: str
 ) -> tuple[Step, ...]:
     size = asked.world.snapshot_size(found.location)
-    copy = CopyPlace(
+    copy = CopyRemoteCheckpoint(
         pipeline=asked.pipeline.name,
         checkpoint=found.location,
         query_id=found.query_id,
@@ -90,8 +92,8 @@ def _steps_elsewhere(
         bytes=size.bytes,
         files=size.files,
     )
-    lead, start = elsewhere.lead_and_start(stop, found, place, fresh=False, made=True)
-    prove = ProveVersion(
+    lead, start = elsewhere.switch_and_start(stop, found, place, fresh=False, made=True)
+    prove = VerifyVersion(
         pipeline=asked.pipeline.name,
         checkpoint=place,
         query_id=found.query_id,
@@ -102,9 +104,9 @@ def _steps_elsewhere(
     return (stop, gate, copy, lead, deploy_step(asked), start, prove, look)
 
 
-def gate_step(asked: Asked, verdict: Verdict) -> GateVersion:
+def gate_step(asked: Asked, verdict: Verdict) -> RecheckVersion:
     """Return the step that judges once more after the stop."""
-    return GateVersion(
+    return RecheckVersion(
         pipeline=asked.pipeline.name,
         after=verdict.evidence,
         before=verdict.compared or None,
@@ -143,19 +145,19 @@ def _can_be_told(pipeline: Pipeline) -> bool:
 def deploy_step(asked: Asked) -> DeployVersion:
     """Return the step that puts the new code in place."""
     commands = asked.pipeline.commands
-    assert commands.withdraw is not None
+    assert commands.rollback is not None
     return DeployVersion(
         pipeline=asked.pipeline.name,
         after=asked.options.get("after", "the new version"),
         command=None if asked.options.get("deployed") else commands.deploy,
-        withdraw=commands.withdraw,
+        rollback=commands.rollback,
     )
 
 
 def upgrade_commands(pipeline: Pipeline) -> dict[str, str | None]:
     """Return the commands that were shown and must not change until the run."""
     commands = pipeline.commands
-    shown = {"deploy": commands.deploy, "withdraw": commands.withdraw}
+    shown = {"deploy": commands.deploy, "rollback": commands.rollback}
     return {**common.command_facts(pipeline), **shown}
 
 

@@ -17,7 +17,11 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.checkpoint.repair import ProveRepair, PutInPlace, RepairCopy
+from headgate.reprocess.steps.checkpoint.repair import (
+    RepairCopy,
+    SwapRepairedCheckpoint,
+    VerifyRepair,
+)
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 
 _REWIND, _SCRATCH = "rewind", "from-scratch"
@@ -77,8 +81,10 @@ def _steps(
     proof: tuple[Step, ...] = ()
     if pipeline.entry_point:
         entry = pipeline.entry_point
-        proof = (ProveRepair(pipeline=pipeline.name, checkpoint=found.location, entry_point=entry),)
-    place = PutInPlace(pipeline=pipeline.name, checkpoint=found.location)
+        proof = (
+            VerifyRepair(pipeline=pipeline.name, checkpoint=found.location, entry_point=entry),
+        )
+    place = SwapRepairedCheckpoint(pipeline=pipeline.name, checkpoint=found.location)
     return (stop, copy, *proof, place, start_or_ask(stop))
 
 

@@ -29,13 +29,13 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
 )
 from headgate.reprocess.scenarios.shared.output_topics import with_outputs
 from headgate.reprocess.steps import (
-    AskPerson,
-    ProvePartitions,
-    RaisePartitions,
+    AddPartitions,
+    ManualStep,
     RecordOffsets,
     RecordTopics,
     ResetOffsets,
     StartPipeline,
+    VerifyPartitions,
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
@@ -152,7 +152,7 @@ def _raise(seen: Seen, growth: Growth) -> list[Step]:
     recorded = tuple(sorted({*growth.raised, *growth.internal}))
     steps: list[Step] = [
         RecordTopics(application=seen.application, topics=recorded),
-        RaisePartitions(topics=topics, to=growth.to, **who),
+        AddPartitions(topics=topics, to=growth.to, **who),
     ]
     return steps if growth.reach.sized else [*steps, _begin_added(seen, growth, who)]
 
@@ -174,10 +174,10 @@ def _begin_added(seen: Seen, growth: Growth, who: dict[str, Any]) -> ResetOffset
 def _with_proof(steps: tuple[Step, ...], seen: Seen, growth: Growth) -> tuple[Step, ...]:
     """Add the proof where the run itself waits for a start."""
     last = steps[-1]
-    if not (isinstance(last, StartPipeline) or (isinstance(last, AskPerson) and last.waits)):
+    if not (isinstance(last, StartPipeline) or (isinstance(last, ManualStep) and last.waits)):
         return steps
     anew = {n: growth.internal[n] for n in seen.deleted if n in growth.internal}
-    proof = ProvePartitions(
+    proof = VerifyPartitions(
         pipeline=seen.asked.pipeline.name, group=seen.group.id, topics=anew, to=growth.to
     )
     return (*steps, proof)

@@ -16,8 +16,8 @@ from headgate.reprocess.scenarios.shared import output_topics as outputs
 
 _MOST = 1_000_000
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})
-# Once partitions were added there is no way back: what is parked for one would only lie about.
-_NOT_ASKED = frozenset({"park-outputs"})
+# Once partitions were added there is no way back: what is backed up for one would only lie about.
+_NOT_ASKED = frozenset({"back-up-outputs"})
 
 
 def build(asked: Asked) -> Plan:

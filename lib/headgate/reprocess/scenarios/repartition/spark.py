@@ -11,7 +11,7 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
-from headgate.reprocess.steps import PlaceCheckpoint, RepartitionState
+from headgate.reprocess.steps import RepartitionState, SwapNewCheckpoint
 from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, REPARTITIONED
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import named
@@ -75,7 +75,7 @@ def build(asked: Asked) -> Plan:
             stop,
             common.snapshot_step(asked.world, **what),
             RepartitionState(**what, partitions=wanted, was_partitions=was),
-            PlaceCheckpoint(**what, word=REPARTITIONED),
+            SwapNewCheckpoint(**what, word=REPARTITIONED),
             start_or_ask(stop),
         ),
         preconditions={

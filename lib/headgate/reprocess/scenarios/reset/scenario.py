@@ -54,7 +54,7 @@ def build(asked: Asked) -> Plan:
         internal=internal or None,
         keep_internal=ask.KEEP_INTERNAL.name in asked.options,
         force=FORCE.name in asked.options,
-        park=ask.PARK.name in asked.options,
+        back_up=ask.BACK_UP.name in asked.options,
         instances=ask.names(asked.options, ask.CLEARED),
     )
     return from_point_streams.reset(asked, wish)

@@ -17,7 +17,13 @@ from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, re
 from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
-from headgate.reprocess.steps import CopyPlace, CopyToBatch, PutCheckpoint, ReadPlace, ReadState
+from headgate.reprocess.steps import (
+    CopyRemoteCheckpoint,
+    CopyToBatch,
+    ReadRemoteState,
+    ReadState,
+    SwapCheckpoint,
+)
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
@@ -155,7 +161,7 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
         copy,
         *((read,) if found.rewind.stores else ()),
         *found.sink.steps,
-        PutCheckpoint(**what),
+        SwapCheckpoint(**what),
         start_or_ask(stop, fresh=bool(sum(found.inputs.again.values()))),
     )
 
@@ -163,7 +169,7 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
 def _steps_elsewhere(asked: Asked, found: _Found, place: str) -> tuple[Step, ...]:
     at, batch = found.checkpoint, found.batch
     stop = common.stop_step(asked.pipeline, checkpoint=at.location)
-    copy = CopyPlace(
+    copy = CopyRemoteCheckpoint(
         pipeline=asked.pipeline.name,
         checkpoint=at.location,
         query_id=at.query_id,
@@ -175,14 +181,14 @@ def _steps_elsewhere(asked: Asked, found: _Found, place: str) -> tuple[Step, ...
         bytes=found.rewind.size,
         files=found.rewind.files,
     )
-    read = ReadPlace(place=place, batch=batch.number)
+    read = ReadRemoteState(place=place, batch=batch.number)
     again = bool(sum(found.inputs.again.values()))
     return (
         stop,
         copy,
         *((read,) if found.rewind.stores else ()),
         *found.sink.steps,
-        *elsewhere.lead_and_start(stop, at, place, fresh=again, made=True),
+        *elsewhere.switch_and_start(stop, at, place, fresh=again, made=True),
     )
 
 

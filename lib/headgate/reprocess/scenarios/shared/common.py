@@ -25,8 +25,8 @@ def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipel
         has_status=pipeline.commands.status is not None,
         checkpoint=checkpoint,
         group=pipeline.group,
-        fence=pipeline.commands.fence,
-        unfence=pipeline.commands.unfence,
+        suspend=pipeline.commands.suspend,
+        reenable=pipeline.commands.reenable,
     )
 
 

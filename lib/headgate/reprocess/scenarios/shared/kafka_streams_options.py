@@ -41,10 +41,10 @@ KEEP_INTERNAL = Option(
     kind=Kind.FLAG,
     engines=_STREAMS,
 )
-PARK = Option(
-    name="park-internal",
+BACK_UP = Option(
+    name="back-up-internal",
     ask="Keep a copy of the state for an undo?",
-    help="Copy changelogs, and what is on its way, to parking topics: an undo brings it back.",
+    help="Copy changelogs, and what is on its way, to backup topics: an undo brings it back.",
     kind=Kind.FLAG,
     engines=_STREAMS,
 )
@@ -56,7 +56,7 @@ CLEARED = Option(
     metavar="INSTANCE",
     engines=_STREAMS,
 )
-OPTIONS = (INTERMEDIATE_TOPICS, INTERNAL_TOPICS, KEEP_INTERNAL, PARK, CLEARED)
+OPTIONS = (INTERMEDIATE_TOPICS, INTERNAL_TOPICS, KEEP_INTERNAL, BACK_UP, CLEARED)
 
 
 def names(options: Mapping[str, Any], option: Option) -> tuple[str, ...]:

@@ -20,10 +20,10 @@ from headgate.reprocess.scenarios.shared.internal_topics import Claim, Internal,
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
 from headgate.reprocess.steps import (
     AwaitTransactions,
+    BackUpRecords,
+    BackUpUnreadRecords,
     ClearLocalState,
     DeleteTopics,
-    ParkRecords,
-    ParkUnread,
     RecordOffsets,
     RemoveMembers,
     ResetOffsets,
@@ -43,7 +43,7 @@ class StreamsWish:
     """What is to be reset. Without a `target` offsets stay as they are.
 
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
-    those. With `park` the records of internal topics are kept for an undo. `instances` are hosts
+    those. With `back_up` the records of internal topics are kept for an undo. `instances` are hosts
     whose local state somebody says is cleared. `repartitions_inputs` says that inputs get more
     partitions: then nothing may stay, and there is no way back.
     """
@@ -54,7 +54,7 @@ class StreamsWish:
     internal: tuple[str, ...] | None = None
     keep_internal: bool = False
     force: bool = False
-    park: bool = False
+    back_up: bool = False
     instances: tuple[str, ...] = ()
     repartitions_inputs: bool = False
 
@@ -192,7 +192,7 @@ def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     steps: list[Step] = [RemoveMembers(**who)] if seen.wish.force else []
     steps += [stop, AwaitTransactions(application=group.id, topics=shapes)]
     steps.append(RecordOffsets(group=group.id))
-    steps += [*park_steps(seen, shapes), *_moves(seen), *deletion_steps(seen, shapes)]
+    steps += [*back_up_steps(seen, shapes), *_moves(seen), *deletion_steps(seen, shapes)]
     # An application that nothing here starts or stops is nobody's duty to start now.
     has_commands = stop.command is not None or stop.start is not None
     if clears_state(seen):
@@ -216,21 +216,21 @@ def _by_kind(
     return changelogs, {n: s for n, s in shapes.items() if n not in changelogs}
 
 
-def park_steps(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
+def back_up_steps(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
     """Return the steps that keep internal topics' records, where that is wished."""
-    changelogs, between = _by_kind(shapes) if seen.wish.park else ({}, {})
+    changelogs, between = _by_kind(shapes) if seen.wish.back_up else ({}, {})
     name, world = seen.asked.pipeline.name, seen.asked.world
     steps: list[Step] = []
     if changelogs:
         sizes = sizes_of(world, world.topics(changelogs))
-        steps.append(ParkRecords(topics=changelogs, pipeline=name, sizes=sizes))
+        steps.append(BackUpRecords(topics=changelogs, pipeline=name, sizes=sizes))
     if between:
-        steps.append(ParkUnread(topics=between, pipeline=name, group=seen.group.id))
+        steps.append(BackUpUnreadRecords(topics=between, pipeline=name, group=seen.group.id))
     return steps
 
 
 def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
-    """Return the steps that delete internal topics; an undo puts back what was parked."""
+    """Return the steps that delete internal topics; an undo puts back what was backed up."""
     who: dict[str, Any] = {
         "pipeline": seen.asked.pipeline.name,
         "group": seen.group.id,
@@ -238,10 +238,10 @@ def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     }
     if not shapes:
         return []
-    if not seen.wish.park:
+    if not seen.wish.back_up:
         return [DeleteTopics(topics=shapes, outgrown=seen.wish.repartitions_inputs, **who)]
     changelogs, between = _by_kind(shapes)
-    steps = [DeleteTopics(topics=changelogs, parked=True, **who)] if changelogs else []
+    steps = [DeleteTopics(topics=changelogs, backed_up=True, **who)] if changelogs else []
     return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]
 
 

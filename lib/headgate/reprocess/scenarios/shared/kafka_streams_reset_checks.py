@@ -186,10 +186,11 @@ def _of_state(seen: Seen) -> Iterator[str]:
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
-    if seen.deleted and not (seen.wish.park or seen.wish.repartitions_inputs):
+    if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
             f"the records of {named(seen.deleted)} are gone for good: an undo makes the topics"
-            " anew and empty, so the state of before does not come back (--park-internal copies it)"
+            " anew and empty, so the state of before does not come back (--back-up-internal"
+            " copies it)"
         )
     if not clears_state(seen) or seen.asked.pipeline.commands.clean is not None:
         return

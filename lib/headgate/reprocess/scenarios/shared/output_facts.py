@@ -69,12 +69,12 @@ def _of_outputs(asked: Asked) -> Iterator[Fact]:
         yield Fact.NEW_OUTPUTS
     if how == "empty":
         yield Fact.EMPTIED
-        if "park-outputs" in asked.options:
+        if "back-up-outputs" in asked.options:
             yield Fact.BACKED_UP
 
 
 def _of_actions(asked: Asked, actions: set[str]) -> Iterator[Fact]:
-    if "raise_partitions" in actions:
+    if "add_partitions" in actions:
         yield Fact.RAISED
     if "abort_transaction" in actions:
         yield Fact.ABORTED
@@ -100,7 +100,7 @@ def _of_state(asked: Asked, plan: Plan, actions: set[str]) -> Iterator[Fact]:
         return
     if actions & {"clear_local_state", "delete_topics"}:
         yield Fact.STATE_GONE
-        if {"park-internal", "park"} & asked.options.keys():
+        if {"back-up-internal", "back-up"} & asked.options.keys():
             yield Fact.STATE_RESTORED
     else:
         yield Fact.STATE_KEPT

@@ -35,7 +35,7 @@ _EMPTIES = says(
 )
 _GONE = says(
     Fact.EMPTIED,
-    undo="Removed records don't come back. Only --park-outputs keeps a copy for the undo.",
+    undo="Removed records don't come back. Only --back-up-outputs keeps a copy for the undo.",
     unless=(Fact.BACKED_UP,),
 )
 _REFILLS = says(
@@ -182,7 +182,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.EMPTIED,
                 undo="A folder of files is restored as it was; the run's files move to backup."
-                " Deleted records come back only with --park-outputs.",
+                " Deleted records come back only with --back-up-outputs.",
                 unless=(Fact.BACKED_UP,),
             ),
             _SAME_AGAIN,

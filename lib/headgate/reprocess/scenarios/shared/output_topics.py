@@ -14,11 +14,11 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Asked, Kind, Option
 from headgate.reprocess.steps import (
-    AskPerson,
-    EmptyTopics,
-    MakeTopics,
-    ParkRecords,
-    SetAside,
+    BackUpRecords,
+    CreateTopics,
+    DeleteRecords,
+    ManualStep,
+    MoveToBackup,
     StartPipeline,
     StopPipeline,
     VerifyOutput,
@@ -58,9 +58,9 @@ OPTIONS = (
         after=("outputs",),
     ),
     Option(
-        name="park-outputs",
+        name="back-up-outputs",
         ask="Keep a copy of the records, so that an undo brings them back?",
-        help="Copy what is emptied to parking topics first; an undo puts it back.",
+        help="Copy what is emptied to backup topics first; an undo puts it back.",
         kind=Kind.FLAG,
         engines=_ENGINES,
         after=("outputs",),
@@ -154,18 +154,20 @@ def _written(application: StreamsApplication) -> set[str]:
 def _emptying(
     asked: Asked, plan: Plan, found: Outputs, shapes: dict[str, dict[str, Any]]
 ) -> list[Step]:
-    pipeline, parked = asked.pipeline.name, "park-outputs" in asked.options
+    pipeline, backed_up = asked.pipeline.name, "back-up-outputs" in asked.options
     steps: list[Step] = []
-    if shapes and parked:
+    if shapes and backed_up:
         sizes = sizes_of(asked.world, found.topics)
-        steps.append(ParkRecords(topics=shapes, pipeline=pipeline, sizes=sizes))
+        steps.append(BackUpRecords(topics=shapes, pipeline=pipeline, sizes=sizes))
     if shapes:
         group = asked.pipeline.group
-        steps.append(EmptyTopics(topics=shapes, pipeline=pipeline, group=group, parked=parked))
+        steps.append(
+            DeleteRecords(topics=shapes, pipeline=pipeline, group=group, backed_up=backed_up)
+        )
     if found.folder:
         location = plan.preconditions.get("checkpoint", {}).get("location")
         steps.append(
-            SetAside(
+            MoveToBackup(
                 pipeline=pipeline,
                 folder=local(found.folder) or found.folder,
                 what="output folder",
@@ -177,7 +179,7 @@ def _emptying(
 
 def _new(asked: Asked, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     topics = {new: {**shapes[old], "id": ""} for old, new in _renamed(asked, shapes).items()}
-    return [MakeTopics(topics=topics, pipeline=asked.pipeline.name)] if topics else []
+    return [CreateTopics(topics=topics, pipeline=asked.pipeline.name)] if topics else []
 
 
 def _renamed(asked: Asked, names: Mapping[str, Any]) -> dict[str, str]:
@@ -189,8 +191,8 @@ def _placed(
     asked: Asked, plan: Plan, steps: list[Step], found: Outputs, how: How
 ) -> tuple[Step, ...]:
     """Put the steps before the start; whoever writes to new outputs is started by a person."""
-    before = [s for s in plan.steps if not isinstance(s, StartPipeline | AskPerson)]
-    start = [s for s in plan.steps if isinstance(s, StartPipeline | AskPerson)]
+    before = [s for s in plan.steps if not isinstance(s, StartPipeline | ManualStep)]
+    start = [s for s in plan.steps if isinstance(s, StartPipeline | ManualStep)]
     stop = next((s for s in before if isinstance(s, StopPipeline)), None)
     if how is How.NEW and stop is not None:
         ask = _ask(asked, stop, found, fresh=any(s.fresh for s in start))
@@ -211,21 +213,21 @@ def _look(asked: Asked, stop: StopPipeline, found: Outputs) -> list[VerifyOutput
     return [step]
 
 
-def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> AskPerson:
+def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> ManualStep:
     pairs = [f"{new} in place of {old}" for old, new in _renamed(asked, found.topics).items()]
     where = named(pairs) if pairs else f"another folder than {found.folder}"
-    return AskPerson(
+    return ManualStep(
         pipeline=stop.pipeline,
         request=f"configure {stop.pipeline} to write to {where}, and start it",
         waits=stop.command is not None,
-        unfence_first=False,
+        reenable_first=False,
         stop=stop.command,
         has_status=stop.has_status,
         checkpoint=stop.checkpoint,
         group=stop.group,
         fresh=fresh,
-        fence=stop.fence,
-        unfence=stop.unfence,
+        suspend=stop.suspend,
+        reenable=stop.reenable,
     )
 
 
@@ -281,14 +283,14 @@ def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
     names = named(found.topics)
     if found.topics:
         yield f"everything in {names} goes, also what others than {asked.pipeline.name} wrote"
-    if found.topics and "park-outputs" not in asked.options:
-        # Once partitions were added no undo would bring back what is parked: it is not asked.
-        park = "" if asked.scenario == "repartition" else " (--park-outputs)"
-        yield f"the records of {names} are gone for good: nothing parks them{park}"
+    if found.topics and "back-up-outputs" not in asked.options:
+        # Once partitions were added no undo would bring back what is backed up: it is not asked.
+        option = "" if asked.scenario == "repartition" else " (--back-up-outputs)"
+        yield f"the records of {names} are gone for good: nothing backs them up{option}"
     elif found.topics:
         yield (
             f"an undo puts the records of {names} back with other offsets, in place of what was"
-            " written since; parking topics (headgate-parked-RUN-...) keep them until then, or"
+            " written since; backup topics (headgate-backup-RUN-...) keep them until then, or"
             " until you delete these"
         )
     if found.folder:

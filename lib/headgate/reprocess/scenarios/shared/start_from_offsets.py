@@ -18,12 +18,12 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.steps import (
-    AskPerson,
-    MakeCheckpoint,
-    MakePlace,
-    OfferCheckpoint,
-    PlaceCheckpoint,
-    RehearseBeginning,
+    CreateCheckpoint,
+    CreateRemoteCheckpoint,
+    InstallNewCheckpoint,
+    ManualStep,
+    RehearseNewCheckpoint,
+    SwapNewCheckpoint,
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
@@ -72,7 +72,7 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
     names = sorted({way.topic for way in begun.ways}) if world.has_cluster() else []
     topics = world.topics(names) if names else {}
     place = elsewhere.new_place(world, pipeline) if found.remote else None
-    make = (MakePlace if found.remote else MakeCheckpoint)(
+    make = (CreateRemoteCheckpoint if found.remote else CreateCheckpoint)(
         pipeline=pipeline.name,
         checkpoint=found.location,
         query_id=found.query_id,
@@ -106,7 +106,7 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
     )
 
 
-def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) -> tuple[Step, ...]:
+def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: CreateCheckpoint) -> tuple[Step, ...]:
     stop = common.stop_step(asked.pipeline, checkpoint=found.location)
     what = {
         "pipeline": make.pipeline,
@@ -116,7 +116,7 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
     rehearsal: tuple[Step, ...] = ()
     if wish.rehearse and (function := asked.pipeline.entry_point):
         rehearsal = (
-            RehearseBeginning(
+            RehearseNewCheckpoint(
                 pipeline=make.pipeline,
                 place=make.place,
                 entry_point=function,
@@ -125,25 +125,25 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: MakeCheckpoint) ->
         )
     look = new_output.verify_output(asked, found, make.place)
     if found.remote:
-        lead = elsewhere.lead_and_start(stop, found, make.place, fresh=True, made=True)
+        lead = elsewhere.switch_and_start(stop, found, make.place, fresh=True, made=True)
         return (stop, *wish.before, make, *rehearsal, *lead, *look)
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
         snapshot = common.snapshot_step(asked.world, **what)
-        place = PlaceCheckpoint(**what)
+        place = SwapNewCheckpoint(**what)
         return (stop, *wish.before, snapshot, make, *rehearsal, place, start, *look)
-    offer = OfferCheckpoint(pipeline=make.pipeline, place=make.place)
-    ask = AskPerson(
+    offer = InstallNewCheckpoint(pipeline=make.pipeline, place=make.place)
+    ask = ManualStep(
         pipeline=make.pipeline,
         request=f"start the new version of {make.pipeline} with checkpointLocation {make.place}",
         waits=stop.command is not None,
-        unfence_first=False,
+        reenable_first=False,
         stop=stop.command,
         has_status=stop.has_status,
         checkpoint=make.place,
         fresh=True,
-        fence=stop.fence,
-        unfence=stop.unfence,
+        suspend=stop.suspend,
+        reenable=stop.reenable,
     )
     return (stop, *wish.before, make, *rehearsal, offer, ask, *look)
 

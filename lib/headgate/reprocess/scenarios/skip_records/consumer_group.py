@@ -9,7 +9,7 @@ from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
-from headgate.reprocess.steps import ParkRecords, RecordOffsets, StepOver
+from headgate.reprocess.steps import BackUpRecords, RecordOffsets, SkipRecords
 from headgate.reprocess.steps.base.step import Step, active_reason
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.skip_records import outside
@@ -20,7 +20,7 @@ _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
 
 def build(asked: Asked) -> Plan:
-    """Return the plan: stop, record, park the range, step over it, start."""
+    """Return the plan: stop, record, back up the range, step over it, start."""
     span = read_span(asked.options["records"])
     pipeline, world = asked.pipeline, asked.world
     group = world.group(str(pipeline.group))
@@ -39,7 +39,7 @@ def build(asked: Asked) -> Plan:
         refusals.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
         return asked.refuse(*refusals)
-    over = StepOver(
+    over = SkipRecords(
         group=group.id,
         group_type=group.type.value,
         topics=common.topic_facts(topics),
@@ -78,12 +78,12 @@ def build(asked: Asked) -> Plan:
     )
 
 
-def _steps(asked: Asked, span: Span, over: StepOver) -> tuple[Step, ...]:
+def _steps(asked: Asked, span: Span, over: SkipRecords) -> tuple[Step, ...]:
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline)
     shapes = topic_shapes(asked.world.shapes([span.topic]))
-    park = ParkRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
-    steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), park, over)
+    back_up = BackUpRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
+    steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), back_up, over)
     has_commands = stop.command is not None or stop.start is not None
     return (*steps, start_or_ask(stop)) if has_commands else steps
 
@@ -92,8 +92,8 @@ def _risks(asked: Asked, span: Span) -> tuple[str, ...]:
     risks = [
         f"{asked.pipeline.name} never reads {span.begin} to {span.end - 1} of"
         f" {span.topic}[{span.partition}]: its results lack what they would have added",
-        "the records stay where they are, so other readers meet them, too; their copy in a parking"
-        " topic (headgate-parked-RUN-...) stays until you delete it, also after an undo",
+        "the records stay where they are, so other readers meet them, too; their copy in a backup"
+        " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
         "an undo puts the group back in front of them: what it has read since comes again",
     ]
     if asked.pipeline.engine is Engine.KAFKA_STREAMS:

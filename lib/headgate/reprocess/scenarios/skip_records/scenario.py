@@ -1,4 +1,4 @@
-"""Skip: park one poison record, or a range of one partition, and step over it."""
+"""Skip: back up one poison record, or a range of one partition, and step over it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def build(asked: Asked) -> Plan:
 SCENARIO = Scenario(
     name="skip-records",
     title="Skip records",
-    what="Park one poison record, or a range of one partition, and go on behind it.",
+    what="Back up one poison record, or a range of one partition, and go on behind it.",
     build=build,
     options=(
         Option(

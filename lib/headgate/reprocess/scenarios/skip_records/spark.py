@@ -21,7 +21,7 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
-from headgate.reprocess.steps import CutCopy, FinishBatch, ParkRecords, PutCut
+from headgate.reprocess.steps import BackUpRecords, CutCopy, FinishBatch, SwapCutCheckpoint
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
 from headgate.reprocess.steps.offsets.skip_records import outside
@@ -55,7 +55,7 @@ class _Cut:
 
 
 def build(asked: Asked) -> Plan:
-    """Return the plan: stop, park the range, do what is in front of it, step over it, start."""
+    """Return the plan: stop, back up the range, do what is in front of it, step over it, start."""
     pipeline, world = asked.pipeline, asked.world
     span = read_span(asked.options["records"])
     if not pipeline.checkpoint:
@@ -65,7 +65,7 @@ def build(asked: Asked) -> Plan:
     if at is None or files is None:
         return asked.refuse(f"there is no checkpoint at {pipeline.checkpoint}")
     if not world.has_cluster():
-        return asked.refuse("no Kafka cluster is configured: the records could not be parked")
+        return asked.refuse("no Kafka cluster is configured: the records could not be backed up")
     topics = world.topics([span.topic])
     missing = [
         *common.topic_refusals({span.topic}, topics),
@@ -167,15 +167,15 @@ def _steps(asked: Asked, at: Checkpoint, cut: _Cut, logs: str, sink: SkipSink) -
     pipeline = asked.pipeline
     stop = common.stop_step(pipeline, checkpoint=at.location)
     shapes = topic_shapes(asked.world.shapes([cut.span.topic]))
-    park = ParkRecords(topics=shapes, only=(cut.span,), pipeline=pipeline.name)
+    back_up = BackUpRecords(topics=shapes, only=(cut.span,), pipeline=pipeline.name)
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
         "checkpoint": at.location,
         "query_id": at.query_id,
     }
-    put = PutCut(**what, batch=cut.done, sink=sink.target)
+    put = SwapCutCheckpoint(**what, batch=cut.done, sink=sink.target)
     if cut.part is None:
-        return (stop, park, _behind(what, cut, cut.done, logs), put, start_or_ask(stop))
+        return (stop, back_up, _behind(what, cut, cut.done, logs), put, start_or_ask(stop))
     first = CutCopy(
         **what,
         **_place(cut),
@@ -187,8 +187,8 @@ def _steps(asked: Asked, at: Checkpoint, cut: _Cut, logs: str, sink: SkipSink) -
     )
     finish = _finish(what, cut.part, stop)
     behind = _behind(what, cut, cut.part, None)
-    again = PutCut(**what, **_place(cut), end=cut.span.end, batch=cut.part, first=False)
-    return (stop, park, first, put, *finish, behind, again, start_or_ask(stop))
+    again = SwapCutCheckpoint(**what, **_place(cut), end=cut.span.end, batch=cut.part, first=False)
+    return (stop, back_up, first, put, *finish, behind, again, start_or_ask(stop))
 
 
 def _place(cut: _Cut) -> dict[str, Any]:
@@ -210,8 +210,8 @@ def _finish(what: dict[str, Any], batch: int, stop: StopPipeline) -> tuple[Finis
         batch=batch,
         start=stop.start,
         stop=stop.command,
-        fence=stop.fence,
-        unfence=stop.unfence,
+        suspend=stop.suspend,
+        reenable=stop.reenable,
     )
     return (step,)
 
@@ -242,8 +242,8 @@ def _risks(asked: Asked, cut: _Cut) -> list[str]:
     where = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
     risks = [
         f"{name} never reads {where}: its results lack what they would have added",
-        "the records stay where they are, so other readers meet them, too; their copy in a parking"
-        " topic (headgate-parked-RUN-...) stays until you delete it, also after an undo",
+        "the records stay where they are, so other readers meet them, too; their copy in a backup"
+        " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
         "an undo puts the checkpoint back, in front of them: what the query has written since stays"
         " in its sink and comes again",
     ]

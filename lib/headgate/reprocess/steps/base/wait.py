@@ -15,7 +15,7 @@ def ask_and_wait(effects: Effects, word: str, request: str) -> None:
     StepError where nobody did for a day: what was done so far stays, and a resume asks again.
     """
     try:
-        effects.ask_person(word, request[:1].upper() + request[1:])
+        effects.manual_step(word, request[:1].upper() + request[1:])
     except RefusedError as error:
         # A refusal would take back what is done, perhaps below a pipeline that runs by now.
         raise StepError(str(error)) from None

@@ -11,7 +11,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Was
 
 
-class Back(StepBase):
+class RestoreFolder(StepBase):
     """Put a folder back that was moved to `aside`; the one in its place is moved away instead.
 
     `place` is where it belongs, `thing` a word for it, `hash` what it had when it was moved. Where

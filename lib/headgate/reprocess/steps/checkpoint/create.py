@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
 from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_refusals
 from headgate.reprocess.steps.offsets.target import Target
 
@@ -21,14 +21,14 @@ DRAFT = "new"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MakeCheckpoint(StepBase):
+class CreateCheckpoint(StepBase):
     """Build the new checkpoint beside its place; where it begins is found after the stop.
 
     `checkpoint` is the old one, `place` where the new one is going. `offsets` is the preview, each
     with `source`, `topic`, `partition`, `from` and `to`; `only` limits what `target` moves.
     """
 
-    action: ClassVar[str] = "make_checkpoint"
+    action: ClassVar[str] = "create_checkpoint"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     moving: ClassVar[frozenset[str]] = frozenset({"offsets"})
@@ -79,7 +79,9 @@ class MakeCheckpoint(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Write it; what an earlier try left goes first."""
-        effects.make_checkpoint(was["draft"], self.checkpoint, was["query_id"], beginnings_of(was))
+        effects.create_checkpoint(
+            was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
+        )
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Read it back and fail where it differs from what was to be written."""
@@ -97,7 +99,7 @@ class MakeCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the draft, where it was not put in place."""
-        return (DropDraft(draft=was["draft"]),)
+        return (DeleteDraft(draft=was["draft"]),)
 
 
 def beginnings_of(was: Was) -> tuple[Beginning, ...]:
@@ -106,13 +108,13 @@ def beginnings_of(was: Was) -> tuple[Beginning, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RehearseBeginning(StepBase):
+class RehearseNewCheckpoint(StepBase):
     """Let Spark start the registered function on a copy of the new checkpoint, for one batch.
 
     `made` says that the new checkpoint stands at its place already, and not as a draft beside it.
     """
 
-    action: ClassVar[str] = "rehearse_beginning"
+    action: ClassVar[str] = "rehearse_new_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -142,10 +144,10 @@ class RehearseBeginning(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropDraft(StepBase):
+class DeleteDraft(StepBase):
     """Remove what was built beside a checkpoint and never put in place."""
 
-    action: ClassVar[str] = "drop_draft"
+    action: ClassVar[str] = "delete_draft"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     draft: str
@@ -160,20 +162,20 @@ class DropDraft(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Remove it; fine if it is gone."""
-        effects.drop_draft(self.draft)
+        effects.delete_draft(self.draft)
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """`drop_draft` returns only when it is gone."""
+        """`delete_draft` returns only when it is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceCheckpoint(StepBase):
+class SwapNewCheckpoint(StepBase):
     """Move the old checkpoint aside and the draft into its place, each in one step.
 
     `word` is what the draft's name has before the run's id.
     """
 
-    action: ClassVar[str] = "place_checkpoint"
+    action: ClassVar[str] = "swap_new_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -217,14 +219,14 @@ class PlaceCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        return put_back(self.pipeline, self.checkpoint, was)
+        return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfferCheckpoint(StepBase):
+class InstallNewCheckpoint(StepBase):
     """Put the draft at a place of its own; the old checkpoint stays where it is."""
 
-    action: ClassVar[str] = "offer_checkpoint"
+    action: ClassVar[str] = "install_new_checkpoint"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -265,14 +267,14 @@ class OfferCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Move it aside."""
-        return (WithdrawCheckpoint(pipeline=self.pipeline, place=self.place),)
+        return (MoveNewCheckpointToBackup(pipeline=self.pipeline, place=self.place),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithdrawCheckpoint(StepBase):
+class MoveNewCheckpointToBackup(StepBase):
     """Move a checkpoint that was put at a place of its own aside; nothing of it is deleted."""
 
-    action: ClassVar[str] = "withdraw_checkpoint"
+    action: ClassVar[str] = "move_new_checkpoint_to_backup"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = False
     pipeline: str

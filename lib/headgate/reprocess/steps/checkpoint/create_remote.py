@@ -11,13 +11,13 @@ from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.create import MakeCheckpoint, beginnings_of
+from headgate.reprocess.steps.checkpoint.create import CreateCheckpoint, beginnings_of
 from headgate.reprocess.steps.checkpoint.replace import check_query
 from headgate.text.numbers import size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CopyPlace(StepBase):
+class CopyRemoteCheckpoint(StepBase):
     """Copy the checkpoint to a new place, or what of it belongs to the end of a batch.
 
     `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was, `offsets`
@@ -25,7 +25,7 @@ class CopyPlace(StepBase):
     that the copy gets an id of its own.
     """
 
-    action: ClassVar[str] = "copy_place"
+    action: ClassVar[str] = "copy_remote_checkpoint"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     moving: ClassVar[frozenset[str]] = frozenset({"bytes", "files", "offsets", "at"})
@@ -62,11 +62,11 @@ class CopyPlace(StepBase):
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether the copy is whole, as its manifest says."""
-        return effects.place_flaw(self.place) is None
+        return effects.remote_checkpoint_issue(self.place) is None
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Copy what is not copied yet."""
-        effects.copy_place(
+        effects.copy_remote_checkpoint(
             self.checkpoint,
             self.place,
             expected=str(was["hash"]),
@@ -76,7 +76,7 @@ class CopyPlace(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where a file is not what was to be written."""
-        if wrong := effects.place_flaw(self.place):
+        if wrong := effects.remote_checkpoint_issue(self.place):
             raise StepError(wrong)
         found = effects.checkpoint(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
@@ -84,46 +84,48 @@ class CopyPlace(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the copy, unless a query has used it."""
-        return (DropPlace(place=self.place, source=self.checkpoint),)
+        return (DeleteRemoteCheckpoint(place=self.place, source=self.checkpoint),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MakePlace(MakeCheckpoint):
+class CreateRemoteCheckpoint(CreateCheckpoint):
     """Write the new checkpoint at a new place; where it begins is found after the stop."""
 
-    action: ClassVar[str] = "make_place"
+    action: ClassVar[str] = "create_remote_checkpoint"
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"{MakeCheckpoint.describe(self)}, at {self.place}"
+        return f"{CreateCheckpoint.describe(self)}, at {self.place}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse as for any new checkpoint, and where the new place is taken."""
-        MakeCheckpoint.check(self, world, again=again)
+        CreateCheckpoint.check(self, world, again=again)
         if not again:
             check_free(world, self.place)
 
     def settled(self, effects: Effects, was: Was) -> bool:
         """Return whether it is whole, as its manifest says."""
-        return effects.place_flaw(self.place) is None
+        return effects.remote_checkpoint_issue(self.place) is None
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Write it; what an earlier try has written is written again."""
-        effects.make_place(self.place, self.checkpoint, was["query_id"], beginnings_of(was))
+        effects.create_remote_checkpoint(
+            self.place, self.checkpoint, was["query_id"], beginnings_of(was)
+        )
 
     def _differs(self, effects: Effects, was: Was) -> str | None:
-        return effects.place_flaw(self.place)
+        return effects.remote_checkpoint_issue(self.place)
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove it, unless a query has used it."""
-        return (DropPlace(place=self.place),)
+        return (DeleteRemoteCheckpoint(place=self.place),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropPlace(StepBase):
+class DeleteRemoteCheckpoint(StepBase):
     """Remove what was put at a new place and never used; what a query has used stays."""
 
-    action: ClassVar[str] = "drop_place"
+    action: ClassVar[str] = "delete_remote_checkpoint"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     place: str
@@ -135,7 +137,7 @@ class DropPlace(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Remove it; fine if it is gone."""
-        if kept := effects.drop_place(self.place, self.source):
+        if kept := effects.delete_remote_checkpoint(self.place, self.source):
             effects.note(kept)
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -143,13 +145,13 @@ class DropPlace(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadPlace(StepBase):
+class ReadRemoteState(StepBase):
     """Have Spark's own reader load the whole state at the new place, before a query starts there.
 
     Spark reads it here, from a copy that goes away after: it needs as many bytes of disk.
     """
 
-    action: ClassVar[str] = "read_place"
+    action: ClassVar[str] = "read_remote_state"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     place: str
@@ -170,7 +172,7 @@ class ReadPlace(StepBase):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where something writes there already."""
-        if wrong := effects.place_flaw(self.place):
+        if wrong := effects.remote_checkpoint_issue(self.place):
             raise StepError(wrong)
 
 

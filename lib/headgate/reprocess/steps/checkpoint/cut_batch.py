@@ -18,8 +18,8 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
-from headgate.reprocess.steps.checkpoint.repair import DropCopy
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 
@@ -141,11 +141,11 @@ class CutCopy(StepBase):
         """Remove the copy, where there is one that was not put in place."""
         if self.is_read(was):
             return ()
-        return (DropCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
+        return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutCut(StepBase):
+class SwapCutCheckpoint(StepBase):
     """Move the checkpoint aside, whole, and put the copy that was cut in its place.
 
     `first` says that it is the query's own that is moved aside, and not one that was cut before;
@@ -155,7 +155,7 @@ class PutCut(StepBase):
     else it would drop the output of those that come again.
     """
 
-    action: ClassVar[str] = "put_cut"
+    action: ClassVar[str] = "swap_cut_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -220,7 +220,7 @@ class PutCut(StepBase):
         """Put the query's own back; what was cut on the way is no state to go back to."""
         if not self.first:
             return ()
-        back = put_back(self.pipeline, self.checkpoint, was)
+        back = restore_steps(self.pipeline, self.checkpoint, was)
         if self.sink is None:
             return back
         return (CutSinkLog(pipeline=self.pipeline, target=self.sink, batch=self.batch), *back)

@@ -31,8 +31,8 @@ class FinishBatch(StepBase):
     batch: int
     start: str
     stop: str
-    fence: str | None = None
-    unfence: str | None = None
+    suspend: str | None = None
+    reenable: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -50,8 +50,8 @@ class FinishBatch(StepBase):
     def apply(self, effects: Effects, was: Was) -> None:
         """Start it unless it runs or has done the batch, wait, and stop it."""
         if not self._is_done(effects):
-            if self.unfence is not None:
-                effects.command(self.pipeline, "unfence")
+            if self.reenable is not None:
+                effects.command(self.pipeline, "reenable")
             if effects.status(self.pipeline) is not Status.RUNS:
                 effects.command(self.pipeline, "start")
             self._wait(effects)
@@ -97,6 +97,6 @@ class FinishBatch(StepBase):
             start=self.start,
             has_status=True,
             checkpoint=self.checkpoint,
-            fence=self.fence,
-            unfence=self.unfence,
+            suspend=self.suspend,
+            reenable=self.reenable,
         )

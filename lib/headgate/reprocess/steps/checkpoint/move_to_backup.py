@@ -10,18 +10,18 @@ from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import Back, beside, check_kept
+from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside(StepBase):
+class MoveToBackup(StepBase):
     """Rename a folder of a stopped pipeline to a hidden neighbour, where it stays.
 
     `what` is a word for people. The pipeline is proven to be stopped, by `checkpoint` where
     nothing else tells. A folder that is not there is nothing to set aside.
     """
 
-    action: ClassVar[str] = "set_aside"
+    action: ClassVar[str] = "move_to_backup"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -68,7 +68,7 @@ class SetAside(StepBase):
         """Put it back."""
         if was["hash"] is None:
             return ()
-        back = PutBack(
+        back = RestoreFromBackup(
             pipeline=self.pipeline,
             folder=self.folder,
             what=self.what,
@@ -79,10 +79,10 @@ class SetAside(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutBack(Back):
+class RestoreFromBackup(RestoreFolder):
     """Put a folder back that was set aside; the one in its place is set aside instead."""
 
-    action: ClassVar[str] = "put_back"
+    action: ClassVar[str] = "restore_from_backup"
     symbol: ClassVar[str] = "+"
     key: ClassVar[str] = "since"
     word: ClassVar[str] = "since"

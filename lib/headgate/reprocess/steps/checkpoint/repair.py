@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, swap
-from headgate.reprocess.steps.checkpoint.replace import put_back
+from headgate.reprocess.steps.checkpoint.replace import restore_steps
 
 REPAIRED, BROKEN = "repaired", "broken"
 _START_ALONE = "and found no record that waits: that it starts is proven, not that it does a batch"
@@ -68,14 +68,14 @@ class RepairCopy(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the copy, unless it was put in place, where it is not a copy any more."""
-        return (DropCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
+        return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropCopy(StepBase):
+class DeleteCopy(StepBase):
     """Remove a copy that stands beside the checkpoint."""
 
-    action: ClassVar[str] = "drop_copy"
+    action: ClassVar[str] = "delete_copy"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     checkpoint: str
@@ -100,10 +100,10 @@ class DropCopy(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProveRepair(StepBase):
+class VerifyRepair(StepBase):
     """Let the engine start the registered query on a copy of the repaired copy, for one batch."""
 
-    action: ClassVar[str] = "prove_repair"
+    action: ClassVar[str] = "verify_repair"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -137,10 +137,10 @@ class ProveRepair(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutInPlace(StepBase):
+class SwapRepairedCheckpoint(StepBase):
     """Set the broken checkpoint aside and give the repaired copy its name."""
 
-    action: ClassVar[str] = "put_repaired_in_place"
+    action: ClassVar[str] = "swap_repaired_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -176,4 +176,4 @@ class PutInPlace(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the broken one back, byte for byte."""
-        return put_back(self.pipeline, self.checkpoint, was)
+        return restore_steps(self.pipeline, self.checkpoint, was)

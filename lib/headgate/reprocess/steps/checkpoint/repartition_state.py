@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
-from headgate.reprocess.steps.checkpoint.create import DropDraft
+from headgate.reprocess.steps.checkpoint.create import DeleteDraft
 from headgate.reprocess.steps.checkpoint.replace import check_query
 
 REPARTITIONED, EXPORT = "repartitioned", "export"
@@ -87,7 +87,7 @@ class RepartitionState(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the copy, where it was not put in place."""
-        return (DropDraft(draft=was["draft"]),)
+        return (DeleteDraft(draft=was["draft"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,4 +138,4 @@ class ExportState(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove what was not finished; an export that is whole does no harm and stays."""
-        return (DropDraft(draft=was["draft"]),)
+        return (DeleteDraft(draft=was["draft"]),)

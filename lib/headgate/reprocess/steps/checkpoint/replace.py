@@ -12,7 +12,7 @@ from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import Back, beside, check_kept
+from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 from headgate.text.numbers import size
 
 
@@ -66,7 +66,7 @@ class SnapshotCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Drop the copy, once the checkpoint is as it was."""
-        drop = DropSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
+        drop = DeleteSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
         return (drop,)
 
 
@@ -115,11 +115,11 @@ class ReplaceCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        return put_back(self.pipeline, self.checkpoint, was)
+        return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreCheckpoint(Back):
+class RestoreCheckpoint(RestoreFolder):
     """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
 
     action: ClassVar[str] = "restore_checkpoint"
@@ -151,15 +151,15 @@ class RestoreCheckpoint(Back):
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where a byte differs, and say that none does."""
-        Back.verify(self, effects, was)
+        RestoreFolder.verify(self, effects, was)
         effects.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropSnapshot(StepBase):
+class DeleteSnapshot(StepBase):
     """Remove the copy of a checkpoint that is back in its place."""
 
-    action: ClassVar[str] = "drop_snapshot"
+    action: ClassVar[str] = "delete_snapshot"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     checkpoint: str
@@ -192,7 +192,7 @@ class DropSnapshot(StepBase):
         return ()
 
 
-def put_back(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
+def restore_steps(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
     """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
     return (
         RestoreCheckpoint(

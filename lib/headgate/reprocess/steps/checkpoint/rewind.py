@@ -12,8 +12,8 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
-from headgate.reprocess.steps.checkpoint.repair import DropCopy
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, put_back
+from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
+from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
 from headgate.text.numbers import size
 
 REWOUND = "rewound"
@@ -89,7 +89,7 @@ class CopyToBatch(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Remove the copy, where it was not put in place."""
-        return (DropCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
+        return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,13 +133,13 @@ class ReadState(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutCheckpoint(StepBase):
+class SwapCheckpoint(StepBase):
     """Move the checkpoint aside, whole, and put a copy that was made beside it in its place.
 
     `word` is what the copy's name has before the run's id.
     """
 
-    action: ClassVar[str] = "put_checkpoint"
+    action: ClassVar[str] = "swap_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -178,7 +178,7 @@ class PutCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old one back."""
-        return put_back(self.pipeline, self.checkpoint, was)
+        return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 def check_whole(world: World, location: str, batch: int) -> None:

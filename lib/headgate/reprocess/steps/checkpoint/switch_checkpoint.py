@@ -20,13 +20,13 @@ from headgate.reprocess.steps.process.stop_start import StartPipeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeadQuery(StepBase):
+class SwitchCheckpoint(StepBase):
     """Let the pipeline's checkpoint be at a new place: its commands get that from now on.
 
     `made` says that something was put there; else it is empty, and the query begins anew.
     """
 
-    action: ClassVar[str] = "lead_query"
+    action: ClassVar[str] = "switch_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -60,7 +60,7 @@ class LeadQuery(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Record it."""
-        effects.lead(self.pipeline, self.place)
+        effects.switch_checkpoint(self.pipeline, self.place)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
@@ -71,7 +71,7 @@ class LeadQuery(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Lead it back."""
-        back = LeadBack(
+        back = SwitchToOldCheckpoint(
             pipeline=self.pipeline,
             checkpoint=self.checkpoint,
             place=self.place,
@@ -81,10 +81,10 @@ class LeadQuery(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeadBack(StepBase):
+class SwitchToOldCheckpoint(StepBase):
     """Let the pipeline's checkpoint be at the old place again, where nothing was touched."""
 
-    action: ClassVar[str] = "lead_back"
+    action: ClassVar[str] = "switch_to_old_checkpoint"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = False
     pipeline: str
@@ -133,7 +133,7 @@ class LeadBack(StepBase):
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Record it."""
-        effects.lead(self.pipeline, self.checkpoint)
+        effects.switch_checkpoint(self.pipeline, self.checkpoint)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where the registry does not have it."""
@@ -146,13 +146,13 @@ class LeadBack(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartElsewhere(StartPipeline):
+class StartAtCheckpoint(StartPipeline):
     """Start the pipeline at its new place, and see that it does not go on at the old one.
 
     `old` is the old place; a command that does not hand on HEADGATE_CHECKPOINT goes on there.
     """
 
-    action: ClassVar[str] = "start_elsewhere"
+    action: ClassVar[str] = "start_at_checkpoint"
     old: str
 
     def describe(self) -> str:

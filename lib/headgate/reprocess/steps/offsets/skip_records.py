@@ -16,7 +16,7 @@ from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepOver(StepBase):
+class SkipRecords(StepBase):
     """Commit the offset behind a range; `first` is its first offset, `next` the one behind it.
 
     Only where the group is within the range when it has stopped: in front of it there are
@@ -24,7 +24,7 @@ class StepOver(StepBase):
     topic with its `id` and number of `partitions`.
     """
 
-    action: ClassVar[str] = "step_over"
+    action: ClassVar[str] = "skip_records"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     moving: ClassVar[frozenset[str]] = frozenset({"offsets"})

@@ -8,8 +8,8 @@ from typing import Any
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
-from headgate.reprocess.steps.process.reenable_restarts import Unfence
-from headgate.reprocess.steps.process.stop_start import AskPerson, StartPipeline, StopPipeline
+from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
 
 
 def rebind(step: Step, commands: Commands) -> Step:
@@ -20,19 +20,19 @@ def rebind(step: Step, commands: Commands) -> Step:
     stop, start = commands.stop, commands.start
     now: dict[str, Any] = {
         "has_status": commands.status is not None,
-        "fence": commands.fence,
-        "unfence": commands.unfence,
+        "suspend": commands.suspend,
+        "reenable": commands.reenable,
     }
     match step:
         case StopPipeline():
             return replace(step, command=stop, start=start, **now)
         case StartPipeline() if start is not None:
             return replace(step, command=start, stop=stop, **now)
-        case AskPerson():
+        case ManualStep():
             return replace(step, stop=stop, **now)
         case ClearLocalState() if commands.clean is not None:
             return replace(step, command=commands.clean)
-        case Unfence() if commands.unfence is not None:
-            return replace(step, command=commands.unfence, fence=commands.fence)
+        case ReenableRestarts() if commands.reenable is not None:
+            return replace(step, command=commands.reenable, suspend=commands.suspend)
         case _:
             return step

@@ -1,4 +1,4 @@
-"""Take off the fence that keeps orchestrators from starting a pipeline."""
+"""Re-enable the restarts of a pipeline by its orchestrator."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from headgate.reprocess.steps.base.step import Was, check_command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfence(StepBase):
+class ReenableRestarts(StepBase):
     """Let orchestrators start the pipeline again, of which this run changed nothing else."""
 
-    action: ClassVar[str] = "unfence"
+    action: ClassVar[str] = "reenable_restarts"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
     command: str | None
-    fence: str | None
+    suspend: str | None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"unfence {self.pipeline} with `{self.command}`"
+        return f"re-enable restarts of {self.pipeline} with `{self.command}`"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "unfence", self.command)
+        check_command(world, self.pipeline, "reenable", self.command)
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Run the command, which does no harm where the fence is off."""
-        effects.command(self.pipeline, "unfence")
+        """Run the command, which does no harm if they are enabled."""
+        effects.command(self.pipeline, "reenable")
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """Nothing shows a fence but the command's own success."""
+        """Only the command's own success shows it."""

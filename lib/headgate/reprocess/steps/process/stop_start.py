@@ -11,7 +11,7 @@ from headgate.reprocess.ports.processes import Status, Told
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_command
 from headgate.reprocess.steps.base.wait import Wait, ask_and_wait
-from headgate.reprocess.steps.process.reenable_restarts import Unfence
+from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
 from headgate.reprocess.steps.process.wait_until_stopped import is_running, wait_until_stopped
 
 START_SECONDS = 180.0
@@ -24,9 +24,9 @@ STOPPED_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPipeline(StepBase):
-    """Fence the pipeline, run the registered stop command, and prove that it no longer runs.
+    """Suspend restarts, run the registered stop command, and prove that it no longer runs.
 
-    Without `command` it only proves; `plan.stopped` says how. Without `fence` nothing keeps an
+    Without `command` it only proves; `plan.stopped` says how. Without `suspend` nothing keeps an
     orchestrator from starting the pipeline again, so each destructive step proves it anew.
     """
 
@@ -39,23 +39,23 @@ class StopPipeline(StepBase):
     has_status: bool
     checkpoint: str | None = None
     group: str | None = None
-    fence: str | None = None
-    unfence: str | None = None
+    suspend: str | None = None
+    reenable: str | None = None
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        fence = f"fence {self.pipeline} with `{self.fence}`, " if self.fence else ""
+        first = f"suspend restarts with `{self.suspend}`, " if self.suspend else ""
         if self.command is None:
-            return f"{fence}make sure that {self.pipeline} is stopped"
-        return f"{fence}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
+            return f"{first}make sure that {self.pipeline} is stopped"
+        return f"{first}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
         check_command(world, self.pipeline, "stop", self.command)
         check_command(world, self.pipeline, "start", self.start)
-        if self.fence is not None:
-            check_command(world, self.pipeline, "fence", self.fence)
-            check_command(world, self.pipeline, "unfence", self.unfence)
+        if self.suspend is not None:
+            check_command(world, self.pipeline, "suspend", self.suspend)
+            check_command(world, self.pipeline, "reenable", self.reenable)
 
     def bind(self, effects: Effects) -> Was:
         """Remember whether it ran: an undo starts only what ran before."""
@@ -66,9 +66,9 @@ class StopPipeline(StepBase):
         return False
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Fence it first, then run the command unless it is known that nothing runs."""
-        if self.fence is not None:
-            effects.command(self.pipeline, "fence")
+        """Suspend restarts first, then run the command unless it is known that nothing runs."""
+        if self.suspend is not None:
+            effects.command(self.pipeline, "suspend")
         if self.command is None:
             return
         if is_running(effects, self.pipeline, self.group) is not False:
@@ -96,12 +96,14 @@ class StopPipeline(StepBase):
         )
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Start it again; only unfence what did not run before or was not stopped from here."""
+        """Start it again; only reenable what did not run before or was not stopped from here."""
         if was["running"] is not False and self.command is not None:
             return (start_or_ask(self),)
-        if self.fence is None:
+        if self.suspend is None:
             return ()
-        return (Unfence(pipeline=self.pipeline, command=self.unfence, fence=self.fence),)
+        return (
+            ReenableRestarts(pipeline=self.pipeline, command=self.reenable, suspend=self.suspend),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +121,8 @@ class Beginning(StepBase):
     checkpoint: str | None = None
     group: str | None = None
     fresh: bool = False
-    fence: str | None = None
-    unfence: str | None = None
+    suspend: str | None = None
+    reenable: str | None = None
 
     @property
     def start(self) -> str | None:
@@ -128,12 +130,12 @@ class Beginning(StepBase):
         return None
 
     @property
-    def _unfences(self) -> str:
-        return f"unfence {self.pipeline} with `{self.unfence}`, " if self.unfence else ""
+    def _reenables(self) -> str:
+        return f"re-enable restarts with `{self.reenable}`, " if self.reenable else ""
 
-    def _take_off_fence(self, effects: Effects) -> None:
-        if self.unfence is not None:
-            effects.command(self.pipeline, "unfence")
+    def _reenable_restarts(self, effects: Effects) -> None:
+        if self.reenable is not None:
+            effects.command(self.pipeline, "reenable")
 
     def bind(self, effects: Effects) -> Was:
         """Remember the logs' newest batches and the watched run: later ones show that it runs."""
@@ -151,7 +153,7 @@ class Beginning(StepBase):
             wait.pause()
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Fence and stop it."""
+        """Suspend restarts and stop it."""
         stop = StopPipeline(
             pipeline=self.pipeline,
             command=self.stop,
@@ -159,8 +161,8 @@ class Beginning(StepBase):
             has_status=self.has_status,
             checkpoint=self.checkpoint,
             group=self.group,
-            fence=self.fence,
-            unfence=self.unfence,
+            suspend=self.suspend,
+            reenable=self.reenable,
         )
         return (stop,)
 
@@ -187,7 +189,7 @@ class Beginning(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPipeline(Beginning):
-    """Take the fence off, run the registered start command and see the pipeline run."""
+    """Re-enable restarts, run the registered start command and see the pipeline run."""
 
     action: ClassVar[str] = "start_pipeline"
     command: str
@@ -199,20 +201,20 @@ class StartPipeline(Beginning):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"{self._unfences}start {self.pipeline} with `{self.command}`"
+        return f"{self._reenables}start {self.pipeline} with `{self.command}`"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
         check_command(world, self.pipeline, "start", self.command)
-        if self.unfence is not None:
-            check_command(world, self.pipeline, "unfence", self.unfence)
+        if self.reenable is not None:
+            check_command(world, self.pipeline, "reenable", self.reenable)
 
     def settled(self, effects: Effects, was: Was) -> bool:
-        """Return whether it runs, its fence taken off; what was begun may take a while."""
+        """Return whether it runs, its restarts re-enabled; what was begun may take a while."""
         if not self._came_up(effects, was):
             return False
-        # It may run behind its fence: it was never stopped, or a person started it.
-        self._take_off_fence(effects)
+        # It may run while restarts are suspended: it was never stopped, or a person started it.
+        self._reenable_restarts(effects)
         return True
 
     def _came_up(self, effects: Effects, was: Was) -> bool:
@@ -239,7 +241,7 @@ class StartPipeline(Beginning):
         """
         if not self._runs_after_all(effects, was):
             return False
-        self._take_off_fence(effects)
+        self._reenable_restarts(effects)
         return True
 
     def _runs_after_all(self, effects: Effects, was: Was) -> bool:
@@ -266,45 +268,45 @@ class StartPipeline(Beginning):
         return self._shows(effects, was) or (is_new_run and not self.fresh)
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Take the fence off; run the command unless it is known to run already."""
-        self._take_off_fence(effects)
+        """Re-enable restarts; run the command unless it is known to run already."""
+        self._reenable_restarts(effects)
         if effects.status(self.pipeline) is not Status.RUNS:
             effects.command(self.pipeline, "start")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskPerson(Beginning):
+class ManualStep(Beginning):
     """Ask a person to start it, because no command is registered for that; wait, and see it run.
 
     Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
-    and no more. One that has to be configured first keeps its fence until it is (`unfence_first`):
-    an orchestrator would bring it back as it was.
+    and no more. If it has to be configured first, restarts stay suspended until it is
+    (`reenable_first`): an orchestrator would bring it back as it was.
     """
 
-    action: ClassVar[str] = "ask_person"
+    action: ClassVar[str] = "manual_step"
     symbol: ClassVar[str] = "+"
     request: str
     waits: bool = True
-    unfence_first: bool = True
+    reenable_first: bool = True
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         if not self.waits:
-            return f"{self._unfences}tell you to {self.request}: no command is registered for it"
+            return f"{self._reenables}tell you to {self.request}: no command is registered for it"
         ask = f"ask you to {self.request} (no command is registered for it), "
-        steps = (self._unfences, ask) if self.unfence_first else (ask, self._unfences)
+        steps = (self._reenables, ask) if self.reenable_first else (ask, self._reenables)
         return f"{''.join(steps)}and see that it runs"
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Take the fence off, ask, and wait until somebody confirms it."""
-        if self.unfence_first:
-            self._take_off_fence(effects)
+        """Re-enable restarts, ask, and wait until somebody confirms it."""
+        if self.reenable_first:
+            self._reenable_restarts(effects)
         if self.waits:
             ask_and_wait(effects, "start", self.request)
         else:
             effects.note(f"Now {self.request}.")
-        if self.waits and not self.unfence_first:
-            self._take_off_fence(effects)
+        if self.waits and not self.reenable_first:
+            self._reenable_restarts(effects)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where it doesn't run though somebody confirmed it, as far as that can be told."""
@@ -313,7 +315,7 @@ class AskPerson(Beginning):
             Beginning.verify(self, effects, was)
 
 
-def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | AskPerson:
+def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | ManualStep:
     """Return the step that starts what `stop` stopped, by its command or by a person."""
     rest: dict[str, Any] = {
         "pipeline": stop.pipeline,
@@ -322,11 +324,11 @@ def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | 
         "checkpoint": stop.checkpoint,
         "group": stop.group,
         "fresh": fresh,
-        "fence": stop.fence,
-        "unfence": stop.unfence,
+        "suspend": stop.suspend,
+        "reenable": stop.reenable,
     }
     if stop.start is not None:
         return StartPipeline(command=stop.start, **rest)
     # Who stopped it without the run is not waited for to start it.
     waits = stop.command is not None
-    return AskPerson(request=f"start {stop.pipeline}", waits=waits, **rest)
+    return ManualStep(request=f"start {stop.pipeline}", waits=waits, **rest)

@@ -1,4 +1,4 @@
-"""Copy records to a parking topic before they are deleted or stepped over."""
+"""Copy records to a backup topic before they are deleted or stepped over."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _KEEP_ALL = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParkRecords(StepBase):
-    """Copy records to a parking topic of this run, one for each topic.
+class BackUpRecords(StepBase):
+    """Copy records to a backup topic of this run, one for each topic.
 
     Partition, key, value, headers, timestamp and order are kept; the offset that a record had
     stands in its last header. `topics` maps a name to its shape (see `topic_shapes`). Of topics
-    that are in `only` just those offsets are parked, of others everything. `sizes` are the
+    that are in `only` just those offsets are backed up, of others everything. `sizes` are the
     records (at most) and bytes on disk by topic, as far as they were known.
-    A parking topic keeps its records until it is deleted: an undo of the run does that, once they
+    A backup topic keeps its records until it is deleted: an undo of the run does that, once they
     are back.
     """
 
-    action: ClassVar[str] = "park_records"
+    action: ClassVar[str] = "back_up_records"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     moving: ClassVar[frozenset[str]] = frozenset({"sizes"})
@@ -55,11 +55,11 @@ class ParkRecords(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         if self.only:
             parts = named(f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only)
-            return f"copy to a parking topic: {parts}"
+            return f"copy to a backup topic: {parts}"
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
-        return f"copy {named(self.topics)} to parking topics: {count} record(s) at most{known}"
+        return f"copy {named(self.topics)} to backup topics: {count} record(s) at most{known}"
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
@@ -73,49 +73,49 @@ class ParkRecords(StepBase):
             )
 
     def bind(self, effects: Effects) -> Was:
-        """Decide what is parked, and where."""
+        """Decide what is backed up, and where."""
         spans = self.only or spans_of(effects.topics(self.topics))
         return {
             "spans": [asdict(span) for span in spans],
-            "parking": {name: parking_name(effects.run, name) for name in self.topics},
+            "backup": {name: backup_topic_name(effects.run, name) for name in self.topics},
         }
 
     def settled(self, effects: Effects, was: Was) -> bool:
-        """Never: `apply` goes on behind what is parked already."""
+        """Never: `apply` goes on behind what is backed up already."""
         return False
 
     def apply(self, effects: Effects, was: Was) -> None:
-        """Make the parking topics that are missing, and copy what is missing."""
-        there = effects.shapes(was["parking"].values())
-        for name, parking in sorted(was["parking"].items()):
-            if parking not in there:
-                effects.create_topic(self._shape(name, parking))
-            effects.park(_spans(was, name), parking)
+        """Make the backup topics that are missing, and copy what is missing."""
+        there = effects.shapes(was["backup"].values())
+        for name, backup in sorted(was["backup"].items()):
+            if backup not in there:
+                effects.create_topic(self._shape(name, backup))
+            effects.back_up_records(_spans(was, name), backup)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Compare record by record; a copy that is not exact is dropped, and nothing else done."""
-        for name, parking in sorted(was["parking"].items()):
+        for name, backup in sorted(was["backup"].items()):
             try:
-                digests = effects.prove_parked(_spans(was, name), parking)
+                digests = effects.verify_backup(_spans(was, name), backup)
             except RunCancelledError:
                 raise
             except StepError:
                 # A try that goes on from here begins with an empty one.
-                effects.delete_topic(effects.shapes([parking])[parking])
+                effects.delete_topic(effects.shapes([backup])[backup])
                 raise
-            effects.note(f"{name} is parked in {parking}: {_shown(digests)}")
+            effects.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Drop the parking topics, once the records are back; of what was stepped over they stay.
+        """Drop the backup topics, once the records are back; of what was stepped over they stay.
 
         Retention may have deleted those records from their own topic meanwhile.
         """
-        return () if self.only else (DropParking(topics=dict(was["parking"])),)
+        return () if self.only else (DeleteBackupTopics(topics=dict(was["backup"])),)
 
-    def _shape(self, name: str, parking: str) -> TopicShape:
+    def _shape(self, name: str, backup: str) -> TopicShape:
         like = self.topics[name]
         return TopicShape(
-            name=parking,
+            name=backup,
             id="",
             partitions=like["partitions"],
             replication=like["replication"],
@@ -124,17 +124,17 @@ class ParkRecords(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropParking(StepBase):
-    """Delete the parking topics of a run; `topics` maps what was parked to where."""
+class DeleteBackupTopics(StepBase):
+    """Delete the backup topics of a run; `topics` maps what was backed up to where."""
 
-    action: ClassVar[str] = "drop_parking"
+    action: ClassVar[str] = "delete_backup_topics"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     topics: dict[str, str]
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete the parking topic(s) {named(self.topics.values())} of {named(self.topics)}"
+        return f"delete the backup topic(s) {named(self.topics.values())} of {named(self.topics)}"
 
     def bind(self, effects: Effects) -> Was:
         """Read which are there."""
@@ -155,17 +155,17 @@ class DropParking(StepBase):
             raise StepError(f"{named(left)} could not be deleted")
 
 
-def parking_name(run: str, topic: str) -> str:
-    """Return the name of a topic's parking topic in a run.
+def backup_topic_name(run: str, topic: str) -> str:
+    """Return the name of a topic's backup topic in a run.
 
     The topic's own name is not in it: a consumer that subscribes to a pattern would read it, and
     one that ends in `-changelog` would pass for an internal topic.
     """
-    return f"headgate-parked-{run}-{hashlib.sha256(topic.encode()).hexdigest()[:8]}"
+    return f"headgate-backup-{run}-{hashlib.sha256(topic.encode()).hexdigest()[:8]}"
 
 
 def filling(configs: Mapping[str, str]) -> dict[str, str]:
-    """Return settings under which a topic takes parked records as they are, and keeps them."""
+    """Return settings under which a topic takes backed-up records as they are, and keeps them."""
     return {**configs, **_KEEP_ALL}
 
 
@@ -180,7 +180,7 @@ def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
 
 
 def sizes_of(world: World, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
-    """Return how much would be parked, by topic: `records` at most, and `bytes` on disk."""
+    """Return how much would be backed up, by topic: `records` at most, and `bytes` on disk."""
     disk = world.topic_bytes(topics)
     return {
         name: {"records": topic.records or 0, "bytes": disk[name]}

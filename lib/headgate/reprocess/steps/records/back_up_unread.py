@@ -10,38 +10,42 @@ from headgate.reprocess.ports.inspector import Effects
 from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.steps.base.step import Step, Was, known_log
 from headgate.reprocess.steps.offsets.partition_offsets import committed
-from headgate.reprocess.steps.records.back_up_records import DropParking, ParkRecords, parking_name
-from headgate.reprocess.steps.records.restore_records import RefillTopics
+from headgate.reprocess.steps.records.back_up_records import (
+    BackUpRecords,
+    DeleteBackupTopics,
+    backup_topic_name,
+)
+from headgate.reprocess.steps.records.restore_records import RestoreRecords
 from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParkUnread(ParkRecords):
+class BackUpUnreadRecords(BackUpRecords):
     """Copy what a group has not read yet of topics that go.
 
     What it has read is in its state already: put back, it would count twice. An undo puts the rest
     back into the topics made anew, whose beginning is then what is read next.
     """
 
-    action: ClassVar[str] = "park_unread"
+    action: ClassVar[str] = "back_up_unread_records"
     group: str
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"copy what {self.group} has not read yet of {named(self.topics)} to parking topics"
+        return f"copy what {self.group} has not read yet of {named(self.topics)} to backup topics"
 
     def bind(self, effects: Effects) -> Was:
         """Find out where the group stands, now that it has stopped."""
         return {
             "spans": [asdict(span) for span in self._unread(effects)],
-            "parking": {name: parking_name(effects.run, name) for name in self.topics},
+            "backup": {name: backup_topic_name(effects.run, name) for name in self.topics},
         }
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Put them back, then drop the parking topics."""
-        parking = dict(was["parking"])
-        back = RefillTopics(parking=parking, pipeline=self.pipeline, group=self.group)
-        return (back, DropParking(topics=parking))
+        """Put them back, then drop the backup topics."""
+        backup = dict(was["backup"])
+        back = RestoreRecords(backup=backup, pipeline=self.pipeline, group=self.group)
+        return (back, DeleteBackupTopics(topics=backup))
 
     def _unread(self, effects: Effects) -> Iterator[Span]:
         at = committed(effects, self.group)

@@ -1,4 +1,4 @@
-"""Put parked records back, and give topics their settings again."""
+"""Put backed-up records back, and give topics their settings again."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefillTopics(StepBase):
-    """Put parked records back into their topics, which hold nothing else afterwards.
+class RestoreRecords(StepBase):
+    """Put backed-up records back into their topics, which hold nothing else afterwards.
 
-    `parking` maps a topic to its parking topic. What a topic holds now is deleted first: it was
+    `backup` maps a topic to its backup topic. What a topic holds now is deleted first: it was
     written since. Each record has its partition, key, value, headers, timestamp and order again,
     and another offset. Of a topic in `ids` the id says which one it was: while that one is there
     it was never deleted, and stays as it is.
     """
 
-    action: ClassVar[str] = "refill_topics"
+    action: ClassVar[str] = "restore_records"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = False
-    parking: dict[str, str]
+    backup: dict[str, str]
     pipeline: str | None = None
     group: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the parked records of {named(self.parking)} back, in place of newer ones"
+        return f"put the backed-up records of {named(self.backup)} back, in place of newer ones"
 
     def facts(self, world: World) -> dict[str, Any]:
-        """The cluster must be the same one, and the parking topics there."""
+        """The cluster must be the same one, and the backup topics there."""
         return {"cluster_id": world.cluster_id()}
 
     def refusals(self, world: World) -> tuple[str, ...]:
-        """Refuse where a parking topic is gone."""
+        """Refuse where a backup topic is gone."""
         needed = self._lost(world).values()
         gone = needed - world.shapes(needed).keys()
-        return (f"the parked records are gone: no topic {named(gone)}",) if gone else ()
+        return (f"the backed-up records are gone: no topic {named(gone)}",) if gone else ()
 
     def risks(self, world: World) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
-        parking = self._lost(world)
-        if not parking:
+        backup = self._lost(world)
+        if not backup:
             return ()
         risks = [
-            f"records put back into {named(parking)} have other offsets than before:"
+            f"records put back into {named(backup)} have other offsets than before:"
             " an offset that somebody noted of them means another record now"
         ]
-        held = {n: t.records for n, t in world.topics(parking).items() if t.records}
+        held = {n: t.records for n, t in world.topics(backup).items() if t.records}
         risks += [
             f"{name} holds {count} record(s) that were written since: they are deleted"
             for name, count in sorted(held.items())
         ]
-        for name, groups in sorted(world.topic_readers(parking).items()):
+        for name, groups in sorted(world.topic_readers(backup).items()):
             if groups:
                 risks.append(f"{named(groups)} gets the records put back into {name} once more")
         return tuple(risks)
@@ -91,26 +91,26 @@ class RefillTopics(StepBase):
     def apply(self, effects: Effects, was: Was) -> None:
         """Delete what was written since, and copy what is missing."""
         before = {(t, int(n)): end for t, ends in was["before"].items() for n, end in ends.items()}
-        effects.empty_topic(before)
-        for name, parking in sorted(self._lost(effects).items()):
-            effects.unpark(parking, name)
+        effects.delete_records(before)
+        for name, backup in sorted(self._lost(effects).items()):
+            effects.restore_records(backup, name)
 
     def verify(self, effects: Effects, was: Was) -> None:
-        """Compare record by record with what was parked."""
-        for name, parking in sorted(self._lost(effects).items()):
-            digests = effects.prove_unparked(parking, name).values()
+        """Compare record by record with what was backed up."""
+        for name, backup in sorted(self._lost(effects).items()):
+            digests = effects.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            effects.note(f"{name} holds what was parked of it again: {count} record(s)")
+            effects.note(f"{name} holds what was backed up of it again: {count} record(s)")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
 
     def _lost(self, world: World) -> dict[str, str]:
-        """Return topics, and where they are parked, but those that were never deleted."""
+        """Return topics, and where they are backed up, but those that were never deleted."""
         there = world.identities(self.ids) if self.ids else {}
         kept = {name for name, (id_, _) in there.items() if id_ == self.ids[name]}
-        return {name: at for name, at in self.parking.items() if name not in kept}
+        return {name: at for name, at in self.backup.items() if name not in kept}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

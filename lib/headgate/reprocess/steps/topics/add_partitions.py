@@ -20,14 +20,14 @@ PROVE_SECONDS, STOPPED_SECONDS = 180.0, 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaisePartitions(StepBase):
+class AddPartitions(StepBase):
     """Give topics more partitions; Kafka never takes one away.
 
     `topics` maps a name to its `id` and number of `partitions` before, `to` is the number after.
     An application of Kafka Streams that runs would end by itself as soon as it sees the new ones.
     """
 
-    action: ClassVar[str] = "raise_partitions"
+    action: ClassVar[str] = "add_partitions"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = False
     topics: dict[str, dict[str, Any]]
@@ -62,7 +62,7 @@ class RaisePartitions(StepBase):
         """Raise those that have fewer, and wait until all have their leaders."""
         self._left(effects)
         for name in sorted(self.topics):
-            effects.raise_partitions(name, self.to)
+            effects.add_partitions(name, self.to)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where one has another number, or another topic has its name."""
@@ -91,7 +91,7 @@ class RaisePartitions(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProvePartitions(StepBase):
+class VerifyPartitions(StepBase):
     """See that the application's members share its tasks, and that it made its topics anew.
 
     `topics` maps the internal topics that go to how many partitions each had, `to` is how many
@@ -99,7 +99,7 @@ class ProvePartitions(StepBase):
     comes back with the same.
     """
 
-    action: ClassVar[str] = "prove_partitions"
+    action: ClassVar[str] = "verify_partitions"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str

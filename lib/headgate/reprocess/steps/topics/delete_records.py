@@ -10,32 +10,32 @@ from headgate.reprocess.ports.inspector import Effects, World
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.records.back_up_records import filling, parking_name
-from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
-from headgate.reprocess.steps.topics.delete_topics import check_all_parked
+from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling
+from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
+from headgate.reprocess.steps.topics.delete_topics import check_all_backed_up
 from headgate.text.numbers import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyTopics(StepBase):
+class DeleteRecords(StepBase):
     """Delete all records of topics that are there when the pipeline has stopped.
 
     The topics stay, with their offsets and settings: what is written next goes on behind. With
-    `parked` an earlier step of the run parked the records, and the undo puts them back; without,
-    they are gone.
+    `backed_up` an earlier step of the run backed up the records, and the undo puts them back;
+    without, they are gone.
     """
 
-    action: ClassVar[str] = "empty_topics"
+    action: ClassVar[str] = "delete_records"
     symbol: ClassVar[str] = "-"
     topics: dict[str, dict[str, Any]]
     pipeline: str | None = None
     group: str | None = None
-    parked: bool = False
+    backed_up: bool = False
 
     @property
     def undoable(self) -> bool:
-        """Whether the records were parked."""
-        return self.parked
+        """Whether the records were backed up."""
+        return self.backed_up
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -60,7 +60,7 @@ class EmptyTopics(StepBase):
                 for name, topic in effects.topics(self.topics).items()
             },
             "configs": {name: shapes[name].configs for name in sorted(self.topics)},
-            "parking": {n: parking_name(effects.run, n) for n in self.topics if self.parked},
+            "backup": {n: backup_topic_name(effects.run, n) for n in self.topics if self.backed_up},
         }
 
     def settled(self, effects: Effects, was: Was) -> bool:
@@ -70,9 +70,9 @@ class EmptyTopics(StepBase):
     def apply(self, effects: Effects, was: Was) -> None:
         """Delete up to the offsets that were bound."""
         left = self._left(effects, was)
-        for name in sorted({topic for topic, _ in left} & was["parking"].keys()):
-            check_all_parked(effects, name, was["parking"][name])
-        effects.empty_topic(left)
+        for name in sorted({topic for topic, _ in left} & was["backup"].keys()):
+            check_all_backed_up(effects, name, was["backup"][name])
+        effects.delete_records(left)
 
     def verify(self, effects: Effects, was: Was) -> None:
         """Fail where something of it is left."""
@@ -80,14 +80,14 @@ class EmptyTopics(StepBase):
             raise StepError(f"not emptied: {named(f'{t}[{p}]' for t, p in left)}")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Put the parked records back in place of what was written since."""
-        parking = dict(was["parking"])
-        if not parking:
+        """Put the backed-up records back in place of what was written since."""
+        backup = dict(was["backup"])
+        if not backup:
             return ()
         return (
-            ConfigureTopics(configs={n: filling(was["configs"][n]) for n in parking}),
-            RefillTopics(parking=parking, pipeline=self.pipeline, group=self.group),
-            ConfigureTopics(configs={n: was["configs"][n] for n in parking}),
+            ConfigureTopics(configs={n: filling(was["configs"][n]) for n in backup}),
+            RestoreRecords(backup=backup, pipeline=self.pipeline, group=self.group),
+            ConfigureTopics(configs={n: was["configs"][n] for n in backup}),
         )
 
     def _left(self, world: World, was: Was) -> dict[tuple[str, int], int]:

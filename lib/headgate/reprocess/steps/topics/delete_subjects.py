@@ -19,7 +19,7 @@ class DeleteSubjects(StepBase):
     """Delete subjects; their schemas and compatibility levels are journalled for the undo.
 
     `subjects` maps a name to the ids of its versions' schemas, oldest first. The registry still
-    tells a deleted schema by its id, so records that are parked stay readable.
+    tells a deleted schema by its id, so records that are backed up stay readable.
     """
 
     action: ClassVar[str] = "delete_subjects"

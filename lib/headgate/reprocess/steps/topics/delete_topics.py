@@ -13,8 +13,8 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import Step, Was, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.records.back_up_records import filling, parking_name, spans_of
-from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RefillTopics
+from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
+from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.text.numbers import named
 
 
@@ -25,8 +25,8 @@ class DeleteTopics(StepBase):
     `topics` maps a name to its `id`, number of `partitions`, `replication` factor and own
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
     where `pipeline` is given its status command must say that it is stopped. `group` may have
-    offsets of the topics, nobody else may have a member on them. With `parked` an earlier step of
-    the run parked their records, and the undo puts them back. `outgrown` topics had fewer
+    offsets of the topics, nobody else may have a member on them. With `backed_up` an earlier step
+    of the run backed up their records, and the undo puts them back. `outgrown` topics had fewer
     partitions than their application's inputs have: with them it would refuse to start.
     """
 
@@ -36,7 +36,7 @@ class DeleteTopics(StepBase):
     pipeline: str | None = None
     group: str | None = None
     group_type: str | None = None
-    parked: bool = False
+    backed_up: bool = False
     outgrown: bool = False
 
     @property
@@ -72,10 +72,10 @@ class DeleteTopics(StepBase):
     def bind(self, effects: Effects) -> Was:
         """Read the settings that the topics have now."""
         shapes = effects.shapes(self.topics)
-        parking = {name: parking_name(effects.run, name) for name in self.topics}
+        backup = {name: backup_topic_name(effects.run, name) for name in self.topics}
         return {
             "shapes": [asdict(shapes[name]) for name in sorted(self.topics)],
-            "parking": parking if self.parked else {},
+            "backup": backup if self.backed_up else {},
         }
 
     def settled(self, effects: Effects, was: Was) -> bool:
@@ -91,8 +91,8 @@ class DeleteTopics(StepBase):
             # An orchestrator may bring the application back between two of them.
             if self.group is not None:
                 check_gone_or_inactive(effects, self.group, self.group_type, again=True)
-            if shape.name in was["parking"]:
-                check_all_parked(effects, shape.name, was["parking"][shape.name])
+            if shape.name in was["backup"]:
+                check_all_backed_up(effects, shape.name, was["backup"][shape.name])
             effects.delete_topic(shape)
 
     def verify(self, effects: Effects, was: Was) -> None:
@@ -101,18 +101,18 @@ class DeleteTopics(StepBase):
             raise StepError(f"made anew right after it was deleted: {named(left)}: who uses it?")
 
     def undo(self, was: Was) -> tuple[Step, ...]:
-        """Make them anew with partitions, replication and settings, and with what was parked."""
+        """Make them anew with partitions, replication and settings, and with what was backed up."""
         if self.outgrown:
             return ()
-        shapes, parking = shapes_of(was), dict(was["parking"])
+        shapes, backup = shapes_of(was), dict(was["backup"])
         whose = {"pipeline": self.pipeline, "group": self.group, "group_type": self.group_type}
-        fill = [replace(s, configs=filling(s.configs)) if s.name in parking else s for s in shapes]
-        back = RestoreTopics(shapes=tuple(asdict(s) for s in fill), parked=bool(parking), **whose)
-        if not parking:
+        fill = [replace(s, configs=filling(s.configs)) if s.name in backup else s for s in shapes]
+        back = RestoreTopics(shapes=tuple(asdict(s) for s in fill), backed_up=bool(backup), **whose)
+        if not backup:
             return (back,)
-        configs = {s.name: s.configs for s in shapes if s.name in parking}
-        ids = {s.name: s.id for s in shapes if s.name in parking}
-        refill = RefillTopics(parking=parking, pipeline=self.pipeline, ids=ids)
+        configs = {s.name: s.configs for s in shapes if s.name in backup}
+        ids = {s.name: s.id for s in shapes if s.name in backup}
+        refill = RestoreRecords(backup=backup, pipeline=self.pipeline, ids=ids)
         return (back, refill, ConfigureTopics(configs=configs))
 
 
@@ -122,7 +122,7 @@ class RestoreTopics(StepBase):
 
     One that exists and is another topic than the deleted one was made since, by the application
     that started: it is deleted first, with what it holds. The topic that was never deleted stays.
-    Those whose records were `parked` are made to take records of any time and size, until they
+    Those whose records were `backed_up` are made to take records of any time and size, until they
     have been put back.
     """
 
@@ -133,7 +133,7 @@ class RestoreTopics(StepBase):
     pipeline: str | None = None
     group: str | None = None
     group_type: str | None = None
-    parked: bool = False
+    backed_up: bool = False
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -154,8 +154,10 @@ class RestoreTopics(StepBase):
         risks = []
         if since:
             risks.append(f"made since, and deleted with what they hold: {named(since)}")
-        if not self.parked:
-            risks.append(f"the records of {named(self._names)} don't come back: none were parked")
+        if not self.backed_up:
+            risks.append(
+                f"the records of {named(self._names)} don't come back: none were backed up"
+            )
         return tuple(risks)
 
     def check(self, world: World, *, again: bool = False) -> None:
@@ -223,12 +225,12 @@ def check_unread(world: World, topics: Iterable[str], *, but: str | None = None)
             raise RefusedError(f"{topic} is being read by {named(active)}: stop it first")
 
 
-def check_all_parked(effects: Effects, topic: str, parking: str) -> None:
-    """Refuse where the topic holds records that came after the last parked one."""
+def check_all_backed_up(effects: Effects, topic: str, backup: str) -> None:
+    """Refuse where the topic holds records that came after the last backed-up one."""
     if effects.topics_in_transaction([topic]):
         raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
-    if since := effects.missing_of_parked(spans_of(effects.topics([topic])), parking):
-        raise RefusedError(f"records came since they were parked: {named(since)}: what writes?")
+    if since := effects.missing_of_backup(spans_of(effects.topics([topic])), backup):
+        raise RefusedError(f"records came since they were backed up: {named(since)}: what writes?")
 
 
 def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
@@ -237,10 +239,10 @@ def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MakeTopics(StepBase):
+class CreateTopics(StepBase):
     """Make new topics with the shapes of others; `topics` maps a new name to its shape."""
 
-    action: ClassVar[str] = "make_topics"
+    action: ClassVar[str] = "create_topics"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     topics: dict[str, dict[str, Any]]

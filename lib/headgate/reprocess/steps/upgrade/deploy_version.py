@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import Step, Was, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
-from headgate.reprocess.steps.checkpoint.replace import check_query, put_back
+from headgate.reprocess.steps.checkpoint.replace import check_query, restore_steps
 from headgate.reprocess.steps.offsets.partition_offsets import Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 
@@ -20,13 +20,13 @@ BEFORE = "before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateVersion(StepBase):
+class RecheckVersion(StepBase):
     """Judge the new version once more, now that nothing moves: against what is there now.
 
     `approved` are the findings that the plan showed, `version` the fingerprint of what was judged.
     """
 
-    action: ClassVar[str] = "gate_version"
+    action: ClassVar[str] = "recheck_version"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -59,10 +59,10 @@ class GateVersion(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepCheckpoint(StepBase):
+class BackUpCheckpoint(StepBase):
     """Keep a copy beside the checkpoint, from where it comes back by a rename."""
 
-    action: ClassVar[str] = "keep_checkpoint"
+    action: ClassVar[str] = "back_up_checkpoint"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -98,14 +98,14 @@ class KeepCheckpoint(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the copy in the checkpoint's place, whatever the new version left there."""
-        return put_back(self.pipeline, self.checkpoint, was)
+        return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepOffsets(StepBase):
+class BackUpOffsets(StepBase):
     """Journal what the group has committed, from where an undo puts it back."""
 
-    action: ClassVar[str] = "keep_offsets"
+    action: ClassVar[str] = "back_up_offsets"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -157,7 +157,7 @@ class DeployVersion(StepBase):
     pipeline: str
     after: str
     command: str | None
-    withdraw: str
+    rollback: str
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -167,7 +167,7 @@ class DeployVersion(StepBase):
 
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs (again) or its commands are not the planned ones."""
-        check_command(world, self.pipeline, "withdraw", self.withdraw)
+        check_command(world, self.pipeline, "rollback", self.rollback)
         if self.command is not None:
             check_command(world, self.pipeline, "deploy", self.command)
         prove_stopped(world, self.pipeline)
@@ -182,14 +182,14 @@ class DeployVersion(StepBase):
 
     def undo(self, was: Was) -> tuple[Step, ...]:
         """Put the old version's code in place again."""
-        return (WithdrawVersion(pipeline=self.pipeline, command=self.withdraw),)
+        return (RollBackVersion(pipeline=self.pipeline, command=self.rollback),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithdrawVersion(StepBase):
+class RollBackVersion(StepBase):
     """Put the code of the version before in place again."""
 
-    action: ClassVar[str] = "withdraw_version"
+    action: ClassVar[str] = "roll_back_version"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = False
     pipeline: str
@@ -202,13 +202,13 @@ class WithdrawVersion(StepBase):
     def check(self, world: World, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or no such command is registered any more."""
         registered = world.registered(self.pipeline)
-        if registered is None or registered.commands.withdraw is None:
-            raise RefusedError(f"{self.pipeline} has no withdraw command any more: register one")
+        if registered is None or registered.commands.rollback is None:
+            raise RefusedError(f"{self.pipeline} has no rollback command any more: register one")
         prove_stopped(world, self.pipeline)
 
     def apply(self, effects: Effects, was: Was) -> None:
         """Run the command; after a crash once more."""
-        effects.command(self.pipeline, "withdraw")
+        effects.command(self.pipeline, "rollback")
 
     def verify(self, effects: Effects, was: Was) -> None:
         """The command's success is all that can be told before the start."""

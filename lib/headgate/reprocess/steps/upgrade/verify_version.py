@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.process.stop_start import (
-    AskPerson,
+    ManualStep,
     StartPipeline,
     StopPipeline,
     start_or_ask,
@@ -42,14 +42,14 @@ class StartVersion(StartPipeline):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProveVersion(StepBase):
+class VerifyVersion(StepBase):
     """See that the new version does its work where the old one stopped.
 
     A query must commit a batch, a group must have members and move or have nothing to read. `kept`
     is where the old version's checkpoint stays when the new one works at another place.
     """
 
-    action: ClassVar[str] = "prove_version"
+    action: ClassVar[str] = "verify_version"
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
     pipeline: str
@@ -143,7 +143,7 @@ class ProveVersion(StepBase):
             wait.pause()
 
 
-def start_version(stop: StopPipeline) -> StartVersion | AskPerson:
+def start_version(stop: StopPipeline) -> StartVersion | ManualStep:
     """Return the step that starts the new version, by its command or by a person."""
     step = start_or_ask(stop)
     if not isinstance(step, StartPipeline):
