@@ -90,7 +90,7 @@ def _is_anew(actions: DeltaGenerator) -> bool:
 
 def _offer(context: Context, plan: Plan | None) -> None:
     """Offer to ask for the plan or to run it; neither where it can't be run."""
-    stuck = plan is None or not plan.appliable
+    stuck = plan is None or not plan.can_apply
     if (
         st.button(
             "Ask for it …",

@@ -123,11 +123,11 @@ def remote_lab(folder, number, store, start=START):
 
 def scratch_of(lab):
     plan = build_plan("from-scratch", "q", lab.effects())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     return plan
 
 
 def rewind_of(lab):
     plan = build_plan("rewind", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     return plan

@@ -1,4 +1,4 @@
-"""`headgate estimate`: the costs of a plan, and its refusal with the exit code of one."""
+"""`headgate estimate`: the costs of a plan, and its blocker with the exit code of one."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ def test_json_has_the_impact_alone(registered):
 def test_what_may_not_be_done_is_refused_with_its_reason(registered):
     code, output = run("from-scratch", "bare")
     assert code == 3
-    assert "Refused: " in output
+    assert "Blocked: " in output

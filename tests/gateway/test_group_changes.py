@@ -107,12 +107,12 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         LiveEffects(registry, tmp_path, run="r", pause=time.sleep, note=notes.append)
     ) as effects:
         refused = build_plan("repair", "billing", effects)
-        assert f"wait for the end of {one} (ongoing)" in refused.refusals[0]
-        assert "--abort-transaction" in refused.refusals[0]
+        assert f"wait for the end of {one} (ongoing)" in refused.blockers[0]
+        assert "--abort-transaction" in refused.blockers[0]
         wrong = build_plan("repair", "billing", effects, {"abort-transaction": ["nobody"]})
-        assert f"nobody is not open on a topic that {group} reads" in wrong.refusals[0]
+        assert f"nobody is not open on a topic that {group} reads" in wrong.blockers[0]
         plan = build_plan("repair", "billing", effects, {"abort-transaction": [one]})
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         assert "is never read as committed" in plan.risks[0]
         (step,) = plan.steps
         assert not step.undoable and committed_records(broker, name, group, 3) == []

@@ -54,7 +54,7 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
         ]
     with closing(LiveWorld(registry, home)) as world:
         plan = build_plan("from-point", "billing", world, {"to-earliest": True})
-        assert plan.appliable
+        assert plan.can_apply
         assert any(f"a transaction is open now at the offsets of {group} on {name}" in risk
                    for risk in plan.risks)  # fmt: skip
         for refuse in (

@@ -116,7 +116,7 @@ def wait(condition, said, seconds=90):
 
 def apply(team, scenario, *options):
     file, plan = team.plan("app", *options, scenario=scenario)
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     done = team.run("apply", str(file))
     assert done["state"] == "done"
     return plan, done["run"]

@@ -76,7 +76,7 @@ def _ended(team, run):
 def test_a_person_stops_it_confirms_and_is_not_simply_believed(team, groups, billing):
     group, orders, members, start = billing
     file, plan = team.plan("billing", "--to-earliest", scenario="from-point")
-    assert plan["appliable"]
+    assert plan["can_apply"]
     assert plan["steps"][0]["details"]["command"] == "ask a person: Stop billing on its host"
     run = team.run("apply", str(file), "--detach")["run"]
     asked = _waits_for(team, run)
@@ -123,7 +123,7 @@ def test_a_confirmed_stop_that_did_not_happen_is_cancelled_with_nothing_done(tea
 def test_a_pause_is_shown_with_since_and_by_whom_until_it_is_resumed(team, billing):
     group, _, members, start = billing
     file, plan = team.plan("billing", scenario="pause")
-    assert plan["appliable"]
+    assert plan["can_apply"]
     run = team.run("apply", str(file), "--detach")["run"]
     _waits_for(team, run)
     members[0].terminate()

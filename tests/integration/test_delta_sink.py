@@ -71,8 +71,8 @@ def test_a_plan_that_would_repeat_its_batches_is_blocked(written, tmp_path, name
     assert run("capture", str(folder / name), "--pipeline", "prices").exit_code == 0
     plan = ("plan", "rewind", "prices", "--batch", "0", "--format", "json")
     found = json.loads(run(*plan).stdout)
-    assert not found["appliable"]
-    (reason,) = found["refusals"]
+    assert not found["can_apply"]
+    (reason,) = found["blockers"]
     assert f"the Delta table {folder / 'table'} remembers the query's id" in reason
     allowed = json.loads(run(*plan, "--new-query-id").stdout)
-    assert allowed["appliable"]
+    assert allowed["can_apply"]

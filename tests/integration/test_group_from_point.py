@@ -58,7 +58,7 @@ def test_a_time_is_one_point_over_all_partitions_and_its_undo_goes_back(
     before = groups.committed(group)
     at = f"--to-datetime={iso(from_milliseconds(FIRST + 7 * MINUTE))}"
     _, asked = team.plan("minutes", at, scenario="from-point", code=3)
-    assert f"{name}[2] has no record at or after" in asked["refusals"][0]
+    assert f"{name}[2] has no record at or after" in asked["blockers"][0]
     assert groups.committed(group) == before
 
     file, plan = team.plan("minutes", at, "--no-record=leave", scenario="from-point")
@@ -91,11 +91,11 @@ def test_what_kafkas_tools_accept_is_refused(team, groups, minutes):
     group, name = minutes
     before = groups.committed(group)
     _, beyond = team.plan("minutes", "--to-offset=999", scenario="from-point", code=3)
-    assert f"offset 999 of {name}[0] is beyond the end" in beyond["refusals"][0]
+    assert f"offset 999 of {name}[0] is beyond the end" in beyond["blockers"][0]
     _, typo = team.plan(
         "minutes", "--to-earliest", "--topic=minuets", scenario="from-point", code=3
     )
-    assert typo["refusals"] == ["topic minuets does not exist"]
+    assert typo["blockers"] == ["topic minuets does not exist"]
     wrong = team.run("plan", "from-point", "minutes", "--to-datetime=yesterday", code=2)
     assert "expected a time such as" in wrong["error"]
     assert groups.committed(group) == before

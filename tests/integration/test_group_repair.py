@@ -37,9 +37,9 @@ def at(groups, team):
 def test_what_is_never_read_is_named_and_nobody_is_warned_of_duplicates(billing, groups):
     orders = billing.orders
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})
-    asked = repair(billing, code=3)[1]["refusals"][0]
+    asked = repair(billing, code=3)[1]["blockers"][0]
     assert "last-known" not in asked, "nothing knows where it was"
-    refused = repair(billing, "--beyond=last-known", code=3)[1]["refusals"][0]
+    refused = repair(billing, "--beyond=last-known", code=3)[1]["blockers"][0]
     assert f"no last position of {orders}[0] is known" in refused
 
     _, plan = repair(billing, "--beyond=end")
@@ -59,7 +59,7 @@ def test_the_workers_last_look_is_a_choice_and_bounds_what_is_never_read(billing
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})
     # A look at an offset that no log holds does not forget where the group was.
     look_at_pipelines(billing.context)
-    asked = repair(billing, code=3)[1]["refusals"][0]
+    asked = repair(billing, code=3)[1]["blockers"][0]
     assert f"--beyond=last-known: {orders}[0] was at 7 at 20" in asked
 
     _, end = repair(billing, "--beyond=end")
@@ -94,5 +94,5 @@ def test_the_journal_knows_where_a_run_left_the_group_unless_the_topic_was_recre
     produce(orders, [str(n) for n in range(10)], partition=0)
     produce(orders, [str(n) for n in range(10)], partition=1)
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})
-    refused = repair(billing, "--beyond=last-known", code=3)[1]["refusals"][0]
+    refused = repair(billing, "--beyond=last-known", code=3)[1]["blockers"][0]
     assert f"no last position of {orders}[0] is known" in refused

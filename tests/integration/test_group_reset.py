@@ -23,7 +23,7 @@ def test_a_reset_goes_to_the_beginning_and_its_undo_back(team, groups, billing):
     group, orders = billing
     before = groups.committed(group)
     file, plan = team.plan("billing")
-    assert plan["appliable"] and plan["refusals"] == []
+    assert plan["can_apply"] and plan["blockers"] == []
     assert plan["impact"]["records"] == {orders: 7}
     reset = next(s for s in plan["steps"] if s["action"] == "reset_offsets")
     assert reset["details"]["offsets"] == [
@@ -56,7 +56,7 @@ def test_a_group_with_a_member_is_refused(team, groups, billing):
         refused = team.run("apply", str(file), code=3)
         assert refused["state"] == "refused" and "member" in refused["error"]
         _, plan = team.plan("billing", code=3)
-        assert not plan["appliable"] and "member" in plan["refusals"][0]
+        assert not plan["can_apply"] and "member" in plan["blockers"][0]
         assert groups.committed(group) == before
         assert team.run("runs")["runs"] == []
     finally:
@@ -70,7 +70,7 @@ def test_a_group_that_is_not_there_is_not_proven_empty(team, topic, unique):
         f'topics = ["{orders}"]\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "not proven" in plan["refusals"][0]
+    assert "not proven" in plan["blockers"][0]
 
 
 def test_a_missing_topic_is_refused(team, groups, billing, unique):
@@ -82,7 +82,7 @@ def test_a_missing_topic_is_refused(team, groups, billing, unique):
     )
     before = groups.committed(group)
     file, plan = team.plan("billing", code=3)
-    assert plan["refusals"] == [f"topic {missing} does not exist"]
+    assert plan["blockers"] == [f"topic {missing} does not exist"]
     team.run("apply", str(file), code=3)
     assert groups.committed(group) == before
 
@@ -141,4 +141,4 @@ def test_a_kafka_streams_application_that_is_not_there_is_refused(team, unique):
         f'[[pipeline]]\nname = "x"\nengine = "kafka-streams"\ngroup = "{unique("app")}"\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "there is no group" in plan["refusals"][0]
+    assert "there is no group" in plan["blockers"][0]

@@ -50,7 +50,7 @@ def test_a_group_goes_on_with_new_code_and_its_undo_puts_the_offsets_back(billin
     groups.commit(team.group, {(orders, 0): (3, "mine"), (orders, 1): (3, "")})
     kept = groups.committed(team.group)
     file, plan = team.plan("billing", scenario="offline-upgrade")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "record_offsets",
@@ -75,15 +75,15 @@ def test_offsets_that_no_log_holds_are_mended_and_no_others(billing, groups, kaf
     from confluent_kafka import TopicPartition
 
     team, orders = billing, billing.orders
-    assert "nothing to repair" in team.plan("billing", scenario="repair", code=3)[1]["refusals"][0]
+    assert "nothing to repair" in team.plan("billing", scenario="repair", code=3)[1]["blockers"][0]
     kafka_admin.delete_records([TopicPartition(orders, 0, 2)])[TopicPartition(orders, 0)].result(10)
     groups.commit(team.group, {(orders, 0): (1, "before"), (orders, 1): (9, "")})
     before = groups.committed(team.group)
-    asked = team.plan("billing", scenario="repair", code=3)[1]["refusals"][0]
+    asked = team.plan("billing", scenario="repair", code=3)[1]["blockers"][0]
     assert f"the committed offset of {orders}[1] is beyond the end of its log" in asked
 
     file, plan = team.plan("billing", "--beyond", "end", scenario="repair")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     # Where the group was is not known: any record of that log may be one that it never reads.
     assert plan["impact"]["never_read"] == [f"{orders}[1] 0 to 3"]
     assert plan["impact"]["skipped"] == {orders: 4}

@@ -65,7 +65,7 @@ def test_a_cancelled_run_says_where_it_leaves_things(team, groups, billing):
         '[pipeline.commands]\nstop = "touch asked"\nstart = "rm -f asked"\nstatus = "exit 0"\n',
     )
     file, plan = team.plan("billing")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     run = team.run("apply", str(file), "--detach")["run"]
     deadline = time.monotonic() + 60
     while not (team.folder / "asked").exists():

@@ -158,7 +158,7 @@ def test_a_new_version_reads_exactly_what_the_old_one_had_not_committed(team, or
     writing.start()
     try:
         file, plan = team.plan("orders", "--source=0=1", "--source=1=0", scenario="new-checkpoint")
-        assert plan["appliable"], plan["refusals"]
+        assert plan["can_apply"], plan["blockers"]
         assert any("was begun and not committed" in risk for risk in plan["risks"])
         (lost,) = plan["impact"]["open_state"]
         assert lost["rows"] == len(held) and tree_hash(orders.checkpoint) == before
@@ -208,7 +208,7 @@ def test_named_sources_of_4_2_are_carried_by_their_names(team, orders, spark):
         place = orders.folder / "next"
         rows = ("--source=files=lines", "--source=orders=orders")
         file, plan = team.plan("orders", *rows, f"--to={place}", scenario="new-checkpoint")
-        assert plan["appliable"], plan["refusals"]
+        assert plan["can_apply"], plan["blockers"]
         team.run("apply", str(file))
         new = orders.files("files").union(orders.kafka("orders")).groupBy("value")
         read = orders.run(new.agg(F.count("*").alias("n"), F.min("value").alias("m")), place)
@@ -243,6 +243,6 @@ def test_from_a_time_it_reads_what_lies_behind_that_time_in_each_partition(team,
 
     late = f"--to-datetime={iso(from_milliseconds(FIRST + 900 * MINUTE))}"
     _, asked = team.plan("orders", late, scenario="from-point", code=3)
-    assert "has no record at or after" in asked["refusals"][0]
+    assert "has no record at or after" in asked["blockers"][0]
     file, ends = team.plan("orders", late, "--no-record=end", scenario="from-point")
     assert ends["impact"]["to_read"] == {orders.topic: 0}

@@ -142,13 +142,13 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     # A version that the verdict refuses: nothing runs, and the reason has its code.
     before = read_checkpoint(str(pipeline.checkpoint))
     _, refused = pipeline.upgrade("jobs:more", code=3)
-    assert not refused["steps"] and "the gate is closed" in refused["refusals"][0]
-    assert "headgate plan from-scratch" in " ".join(refused["refusals"])
+    assert not refused["steps"] and "the gate is closed" in refused["blockers"][0]
+    assert "headgate plan from-scratch" in " ".join(refused["blockers"])
     assert read_checkpoint(str(pipeline.checkpoint)).head == before.head
     assert pipeline.shell("status") == 0
 
     file, plan = pipeline.upgrade(pipeline.capture("only_known"), function="only_known")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "recheck_version",
@@ -191,7 +191,7 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
 def test_what_spark_refuses_is_taken_back_by_itself(pipeline):
     version = pipeline.capture("more")
     file, plan = pipeline.upgrade(version, "--fail-on", "none", function="more")
-    assert plan["appliable"] and plan["impact"]["verdict"] == "refuses"
+    assert plan["can_apply"] and plan["impact"]["verdict"] == "refuses"
     since = len(pipeline.out())
     pipeline.send_quickly()
     process = pipeline.team.popen("apply", str(file), "--format", "json")
@@ -223,7 +223,7 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
     broken = hashes(pipeline.checkpoint)
 
     file, plan = pipeline.team.plan("counts", scenario="repair")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "repair_copy",

@@ -101,7 +101,7 @@ class Lab:
         world.spark = self.spark
         version = read_version([str(self.folder / "explain.txt"), str(self.checkpoint)])
         plan = build_plan(scenario, "q", world, options, version=version)
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         return plan, world
 
     def begin(self, scenario, **options):

@@ -73,7 +73,7 @@ def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     first = team.run(*ask)["request"]
     second, third = (ask_as_ann(team, 3)[0] for _ in range(2))
     refused = team.run(*ask[:3], "--to-offset=99", "--reason", "too far", code=3)
-    assert "beyond the end" in refused["refusals"][0]
+    assert "beyond the end" in refused["blockers"][0]
     assert team.run("cancel", first)["cancelled"]
 
     assert team.run("decline", second, "--reason", "not today")["state"] == "declined"

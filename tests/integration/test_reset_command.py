@@ -159,9 +159,9 @@ def test_beside_a_recorded_run(cluster, reset, case):
     ours = OURS.get(case["id"], case["offsets"])
     if isinstance(ours, tuple):
         assert code == ours[0], said
-        assert cluster.named(ours[1]) in said + " ".join(plan.get("refusals", ()))
+        assert cluster.named(ours[1]) in said + " ".join(plan.get("blockers", ()))
         return
-    assert (code, plan["refusals"]) == (0, [])
+    assert (code, plan["blockers"]) == (0, [])
     assert moves(plan) == {cluster.named(k): v for k, v in ours.items()}
     wanted = case["deleted"] or BOTH
     assert deleted(plan) == [cluster.named(t) for t in wanted]
@@ -171,8 +171,8 @@ def test_beside_a_recorded_run(cluster, reset, case):
 def test_the_beginning_of_a_name_is_no_proof(cluster, reset):
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"))
     assert code == 3
-    (refusal,) = plan["refusals"]
-    assert refusal.startswith(f"nothing proves that {cluster.app}-counts-changelog is")
+    (blocker,) = plan["blockers"]
+    assert blocker.startswith(f"nothing proves that {cluster.app}-counts-changelog is")
     assert deleted(plan) == [f"{cluster.app}-g-repartition"]
     named = f"--internal-topics={cluster.app}-counts-changelog, {cluster.app}-g-repartition"
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"), named)
@@ -212,7 +212,7 @@ def neighbours(cluster, kafka_admin):
 def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     topology = ("--topology", cluster.described(cluster.app))
     code, plan, _ = reset(*topology, "--input-topics", cluster.named("APP_in"))
-    assert (code, plan["refusals"]) == (0, [])
+    assert (code, plan["blockers"]) == (0, [])
     assert deleted(plan) == [
         cluster.named("APP-counts-changelog"),
         cluster.named("APP-g-repartition"),
@@ -224,7 +224,7 @@ def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     theirs = f"{neighbours}-counts-changelog"
     code, plan, _ = reset(*topology, "--internal-topics", theirs)
     assert code == 3
-    assert plan["refusals"] == [
+    assert plan["blockers"] == [
         f"{theirs} is not {cluster.app}'s: its name begins with the longer id of {neighbours}"
     ]
 
@@ -235,7 +235,7 @@ def test_what_another_group_reads_is_refused(cluster, reset, unique):
     topology = ("--topology", cluster.described(cluster.app))
     code, plan, _ = reset(*topology, "--input-topics", cluster.named("APP_in"))
     assert code == 3
-    assert f"group {reader} has offsets of it" in plan["refusals"][0]
+    assert f"group {reader} has offsets of it" in plan["blockers"][0]
     code, _, _ = reset(*topology, "--keep-internal", "--input-topics", cluster.named("APP_in"))
     assert code == 0
     forget(cluster.broker, reader)

@@ -128,8 +128,8 @@ def refuses_a_live_one(team, app):
     """A preview evicts nobody, and whoever comes back after an eviction is alive."""
     before = {m.id for m in group(team, app).members}
     preview = ("reset", "--application-id", app, "--input-topics", f"{app}-in", "--keep-internal")
-    assert "1 member(s)" in team.run(*preview, code=3)["refusals"][0]
-    assert team.run(*preview, "--force")["appliable"]
+    assert "1 member(s)" in team.run(*preview, code=3)["blockers"][0]
+    assert team.run(*preview, "--force")["can_apply"]
     assert {m.id for m in group(team, app).members} == before
     refused = team.run(*preview, "--force", "--execute", code=3)
     assert refused["state"] == "refused" and "came back after they were removed" in refused["error"]
@@ -174,12 +174,12 @@ def test_an_application_of_the_streams_protocol_begins_at_a_time(team, broker, a
         live = team.run(*reset, "--execute", code=3)
         assert live["state"] == "refused" and "member(s)" in live["error"]
         forced = team.run(*reset, "--force", code=3)
-        assert "removes no members of a group of type streams" in forced["refusals"][0]
+        assert "removes no members of a group of type streams" in forced["blockers"][0]
     wait(lambda: group(team, app).is_inactive, "it did not leave its group")
     refuses_while_a_transaction_is_open(team, broker, app)
 
     plan = team.run(*reset, code=3)
-    assert [r.split(" is ")[0] for r in plan["refusals"]] == [
+    assert [r.split(" is ")[0] for r in plan["blockers"]] == [
         f"nothing proves that {app}-2-counts-changelog"
     ]
     (deleted,) = (s for s in plan["steps"] if s["action"] == "delete_topics")

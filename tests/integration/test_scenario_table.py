@@ -91,7 +91,7 @@ def test_a_cell_that_is_not_refused_gives_steps_or_a_reason_of_the_world(one_of_
         # What was answered does not fit this pipeline: still a sentence, and not the table's.
         reasons = [str(error)]
     else:
-        reasons = list(plan.refusals)
+        reasons = list(plan.blockers)
         assert plan.steps or reasons
         assert load_plan(dump_plan(plan), source="this test") == plan
         if plan.steps:
@@ -114,5 +114,5 @@ def test_a_plain_pipeline_gets_a_plan_that_can_run(one_of_each, name, engine):
     plan = plan_scenario(
         one_of_each.context, name, engine.value, answers(name, engine, one_of_each)
     )
-    assert plan.refusals == ()
-    assert plan.appliable
+    assert plan.blockers == ()
+    assert plan.can_apply

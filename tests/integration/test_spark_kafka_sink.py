@@ -86,7 +86,7 @@ def test_the_results_of_later_batches_come_twice_as_the_plan_said(team, totals, 
 
     asked = ("--batch=1", "--sink=kafka", f"--sink-path={totals.out}")
     file, plan = team.plan("totals", *asked, scenario="rewind")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     told = next(s for s in plan["steps"] if s["action"] == "record_output")["details"]["written"]
     twice = {w["partition"]: written[w["partition"]][w["begin"] : w["end"]] for w in told}
     later = sum((first[b] for b in first if b > 1), Counter())

@@ -123,7 +123,7 @@ def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distin
     with writer:
         asked = ("--batch", "1", "--sink", "file", "--sink-path", str(out))
         file, plan = team.plan("distinct", *asked, scenario="rewind")
-        assert plan["appliable"], plan["refusals"]
+        assert plan["can_apply"], plan["blockers"]
         assert plan["impact"]["total"] >= 12
         done = run_slowly(team, "apply", str(file))
         assert done["state"] == "done"

@@ -80,7 +80,7 @@ def wait_for(condition, rows, seconds=240):
 def test_the_files_of_before_make_place_and_come_back(team, rows, produce, consume):
     orders, out = rows.topic, rows.out
     file, plan = team.plan("rows", "--outputs=empty")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "snapshot_checkpoint",

@@ -61,7 +61,7 @@ def status(team):
 def test_a_query_begins_anew_and_goes_back_byte_for_byte(team, counts, produce):
     orders, checkpoint = counts
     file, plan = team.plan("counts")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "snapshot_checkpoint",

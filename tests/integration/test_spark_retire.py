@@ -81,7 +81,7 @@ def test_a_query_goes_with_its_group_and_its_neighbour_goes_on(
     assert mine.counts == other.counts == counted(consume, mine.topic, 24)
     was, beside = mine.left(), other.left()
     file, plan = team.plan("totals", scenario="decommission")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         "stop_pipeline",
         "record_offsets",

@@ -102,7 +102,7 @@ def test_a_record_is_left_out_and_the_state_is_that_of_all_others(team, poisoned
     before, state = tree_hash(query.checkpoint), state_of(spark, query.checkpoint, 0)
     asked = (f"--records={query.topic}:0:5", "--sink=kafka")
     file, plan = team.plan("poisoned", *asked, scenario="skip-records")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert [s["action"] for s in plan["steps"]] == [
         *("stop_pipeline", "back_up_records", "cut_copy", "swap_cut_checkpoint", "finish_batch"),
         *("cut_copy", "swap_cut_checkpoint", "start_pipeline"),
@@ -131,7 +131,7 @@ def test_files_have_every_record_but_the_skipped_one_and_after_the_undo_all(
     before = tree_hash(query.checkpoint)
     asked = (f"--records={query.topic}:0:5", "--sink=file", f"--sink-path={query.out}")
     file, plan = team.plan("poisoned", *asked, scenario="skip-records")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     run = team.run("apply", str(file))
     produce(query.topic, ["c", "a"], partition=0)
     sent[0] += ["c", "a"]

@@ -140,7 +140,7 @@ def test_state_lies_in_other_partitions_row_by_row_and_goes_on(team, lines):
     assert partitions(lines.checkpoint) == {"0", "1"}
 
     file, plan = team.plan("lines", "--partitions=5", scenario="repartition")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     run = team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
     notes = [n["message"] for n in team.run("runs", run["run"])["progress"]]
@@ -164,7 +164,7 @@ def test_timers_of_processing_time_fire_once_in_other_partitions(team, lines, qu
     counts = Counter([*keys, "never-1", "never-2", "k3"])
     assert lines.one_batch(query(lines)) == sorted(counts.items())
     file, plan = team.plan("lines", "--partitions=5", scenario="repartition")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     run = team.run("apply", str(file))
     assert partitions(lines.checkpoint) == {"0", "1", "2", "3", "4"}
     notes = [n["message"] for n in team.run("runs", run["run"])["progress"]]
@@ -182,14 +182,14 @@ def test_state_that_spark_can_t_spread_is_refused_with_its_reason(team, lines, s
     lines.write(5)
     lines.run(counted(lines))
     _, plan = team.plan("lines", "--partitions=5", scenario="repartition", code=3)
-    assert "HDFSBackedStateStoreProvider" in plan["refusals"][0]
+    assert "HDFSBackedStateStoreProvider" in plan["blockers"][0]
 
 
 def test_a_limit_is_refused_as_spark_refuses_it(team, lines, spark):
     lines.write(5)
     assert len(lines.run(lines.frame().limit(3).selectExpr("k", "1 AS n"), mode="append")) == 3
     _, plan = team.plan("lines", "--partitions=5", scenario="repartition", code=3)
-    assert "limit()" in plan["refusals"][0]
+    assert "limit()" in plan["blockers"][0]
     with pytest.raises(SparkRuntimeException, match="STDS_FAILED_TO_READ_STATE"):
         spark._streamingCheckpointManager.repartition(str(lines.checkpoint), 5, True)
 
@@ -206,7 +206,7 @@ def test_a_new_version_begins_with_the_old_ones_state(team, lines, spark):
     folder = lines.folder / "old-state"
 
     file, plan = team.plan("lines", f"--export-state={folder}", scenario="new-checkpoint")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert any("initialState" in risk for risk in plan["risks"])
     run = team.run("apply", str(file))
     (operator,) = json.loads((folder / "manifest.json").read_text())["operators"]

@@ -44,7 +44,7 @@ def test_what_comes_during_a_pause_is_counted_after_it(team, app):
     time.sleep(1)
     assert app.written() == before
     assert len(app.read()) == len(resettable.HISTORY) + len(MORE)
-    assert "is paused already" in team.plan("app", scenario="pause", code=3)[1]["refusals"][0]
+    assert "is paused already" in team.plan("app", scenario="pause", code=3)[1]["blockers"][0]
     undo(team, run)
     app.must_have_read([key for key, _ in MORE])
     assert "is being resumed" in (team.folder / "told").read_text()
@@ -129,7 +129,7 @@ def gets_more_partitions(app):
     assert [found[name] for name in app.own] == [3, 3]
     why = app.team.run("undo", run, code=3)["error"]
     assert f"can't be undone: {app.topic} keeps 3 partitions" in why
-    again = app.team.plan("app", "--partitions=3", scenario="repartition", code=3)[1]["refusals"]
+    again = app.team.plan("app", "--partitions=3", scenario="repartition", code=3)[1]["blockers"]
     assert "has 3 partitions already" in again[0]
 
 
@@ -153,7 +153,7 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
             found = {name: len(parts) for name, parts in kafka.partitions().items()}
         assert [found[name] for name in app.own] == [3, 3]
         again = app.team.plan("app", "--partitions=2", scenario="repartition", code=3)[1][
-            "refusals"
+            "blockers"
         ]
         assert f"{app.own[1]}, {app.own[0]}, whose number the code" in again[0]
 

@@ -79,7 +79,7 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         effects = effects_of(tmp_path, place, token="${T}")
         until(lambda: effects.told("q").status is Status.RUNS)
         plan = build_plan("pause", "q", effects)
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         step, drained = plan.steps
         was = step.bind(effects)
         assert was == {"running": True}

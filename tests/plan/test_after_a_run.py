@@ -36,7 +36,7 @@ def test_a_run_that_was_undone_is_said_to_be_so_and_by_which_run(lab):
     run = ended(here, scratch(here))
     undo = ended(here, undo_of(here, run))
     again = undo_of(here, run)
-    assert again.refusals == (f"run {run} was undone already, by run {undo}",)
+    assert again.blockers == (f"run {run} was undone already, by run {undo}",)
     assert not run_detail(here.store, run).can_undo
 
 
@@ -49,6 +49,6 @@ def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(l
     said = run_detail(here.store, first).stands
     assert said[-1] == f"R{reason} and is not undone: undo it first."
     assert not any("headgate resume" in sentence for sentence in said)
-    assert undo_of(here, first).refusals == (f"r{said[-1][1:-1]}",)
+    assert undo_of(here, first).blockers == (f"r{said[-1][1:-1]}",)
     ended(here, undo_of(here, later))
     assert "Go on with `headgate resume" in " ".join(run_detail(here.store, first).stands)

@@ -16,7 +16,7 @@ REWIND = Scenario(
     title="Rewind",
     what="Go back.",
     support=dict.fromkeys(Engine, SUPPORTED),
-    build=lambda asked: asked.refuse("not today"),
+    build=lambda asked: asked.block("not today"),
     options=(
         Option(name="batch", ask="Which?", help="A batch.", kind=Kind.NUMBER, one_of="point"),
         Option(name="at", ask="When?", help="A time.", one_of="point"),

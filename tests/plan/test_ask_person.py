@@ -25,7 +25,7 @@ SUSPENDED = Commands(
 
 def reset_of(lab):
     plan = build_plan("from-scratch", "q", lab.effects())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     return plan
 
 

@@ -14,7 +14,7 @@ from headgate.store import open_store
 from headgate.store.runs import RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_refusals
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers
 from headgate.usecases.runs.clean_runs import clean_runs
 from remote_lab import scratch_of
 
@@ -78,7 +78,7 @@ def test_the_place_between_goes_and_neither_the_first_nor_the_one_in_use(lab):
     with closing(open_store(context_of(lab).store_url)) as store:
         for run in (first, second):
             assert [row.action for row in store.audit.list(run)][-1] == CLEAN
-        (reason,) = _undo_refusals(store, store.runs.get(second), None)
+        (reason,) = _undo_blockers(store, store.runs.get(second), None)
     assert "snapshots of run" in reason
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 def reset_of(lab):
     plan = build_plan("from-scratch", "q", lab.effects())
-    assert plan.appliable
+    assert plan.can_apply
     return plan
 
 

@@ -39,7 +39,7 @@ def test_crashes_at_every_point_of_reset_and_undo(group_lab):
         if not crashed:
             break
         plan = build_plan("from-scratch", "q", here.effects())
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)

@@ -115,7 +115,7 @@ def test_what_a_crash_left_can_be_undone_instead(remote, killed, planned, check)
         crashed = killed(lab, run, plan, at)
         undo = lab.undo(run, plan)
         if undo.steps:
-            assert undo.appliable, undo.refusals
+            assert undo.can_apply, undo.blockers
             lab.run(undo, undo_of=run)
         assert lab.now == lab.declared
         lab.forget_start()

@@ -101,18 +101,18 @@ def test_it_ends_the_same_wherever_it_crashes(application):
         before = committed(here.effects(), app)
         options = {"partitions": str(has + 1)}
         plan = build_plan("repartition", "q", here.effects(), options, version=version)
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         run = here.enqueue(plan)
         crashed = crashes(here, run, plan, at)
         undo = here.undo(run, plan)
         if here.effects().identities([orders])[orders][1] == has:
             # Up to the raise nothing is lost: offsets, topics and state are as they were.
-            assert not any("can't be undone" in reason for reason in undo.refusals)
+            assert not any("can't be undone" in reason for reason in undo.blockers)
             assert set(here.effects().shapes(own)) == set(own) and (here.folder / "state").exists()
             assert committed(here.effects(), app) == before
             undone += 1
         else:
-            assert any(f"{orders} keeps {has + 1} partitions" in why for why in undo.refusals)
+            assert any(f"{orders} keeps {has + 1} partitions" in why for why in undo.blockers)
         here.execute(run, plan)
         assert here.effects().identities([orders])[orders][1] == has + 1
         now = committed(here.effects(), app)

@@ -58,7 +58,7 @@ def test_topics_go_and_come_back_alike_wherever_it_crashes(topics_lab):
         here.execute(run, plan)
         assert here.effects().shapes(names) == {}
         undo = here.undo(run, plan)
-        assert undo.appliable, undo.refusals
+        assert undo.can_apply, undo.blockers
         back = here.enqueue(undo, undo_of=run)
         crashed |= here.crash(back, undo, at, undo_of=run)
         here.execute(back, undo, undo_of=run)

@@ -196,7 +196,7 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
     if not ran:
         past[0] = replace(past[0], was={"running": False})
     undo = build_undo(Past(run=run, plan=plan, records=past), here.effects())
-    assert undo.appliable
+    assert undo.can_apply
     assert (undo.steps[0].suspend, undo.undoes[0]) == ("touch suspended", None)
     assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 

@@ -107,7 +107,7 @@ def moves(made):
 )
 def test_each_point_is_found_in_every_partition(options, expected):
     found = plan(**options)
-    assert found.refusals == ()
+    assert found.blockers == ()
     shown = moves(found)
     assert {key: shown.get(key) for key in expected} == expected
 
@@ -127,7 +127,7 @@ def test_a_time_is_asked_of_kafka_in_utc():
     for text in (NOON, "2026-11-21T12:00:00", "2026-11-21T13:00:00+01:00"):
         world = PaperWorld(first=first)
         found = plan(world, to_datetime=text)
-        assert found.refusals == ()
+        assert found.blockers == ()
         assert world.asked_at == NOON_MS
         assert {key: to for key, (_, to) in moves(found).items()} == first
         assert NOON[:-1] in found.steps[2].describe()
@@ -154,14 +154,14 @@ def test_a_pipeline_that_is_not_registered_is_answered_with_those_that_are(name,
 def test_a_partition_without_a_record_since_is_asked_about():
     world = PaperWorld(first={("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0})
     refused = plan(world, to_datetime=NOON)
-    assert len(refused.refusals) == 1
-    assert "clicks[1] has no record at or after" in refused.refusals[0]
-    assert "--no-record" in refused.refusals[0]
+    assert len(refused.blockers) == 1
+    assert "clicks[1] has no record at or after" in refused.blockers[0]
+    assert "--no-record" in refused.blockers[0]
     ends = plan(world, to_datetime=NOON, no_record="end")
-    assert ends.refusals == ()
+    assert ends.blockers == ()
     assert moves(ends)["clicks", 1] == (None, 10)
     stays = plan(world, to_datetime=NOON, no_record="leave")
-    assert stays.refusals == ()
+    assert stays.blockers == ()
     assert ("clicks", 1) not in moves(stays)
     # Left where it is, clicks[1] is nowhere: whether all is read or nothing is not up to the plan.
     assert [r for r in stays.risks if "and gets none" in r] == [
@@ -184,7 +184,7 @@ def test_a_partition_without_a_record_since_is_asked_about():
     ],
 )
 def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
-    assert any(sentence in refusal for refusal in plan(**options).refusals)
+    assert any(sentence in blocker for blocker in plan(**options).blockers)
 
 
 def test_a_shift_ends_at_the_logs_ends_and_says_so():
@@ -245,7 +245,7 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
     assert plan(later, to_offset=5).hash != made.hash
     cut = replace(later.known["orders"], partitions=(part(0, begin=5), part(1)))
     later.known["orders"] = cut
-    assert any("before the first" in refusal for refusal in plan(later, to_offset=4).refusals)
+    assert any("before the first" in blocker for blocker in plan(later, to_offset=4).blockers)
 
 
 @pytest.mark.parametrize(
@@ -283,12 +283,12 @@ def test_a_partition_whose_log_nobody_tells_is_not_taken_for_an_empty_one():
 def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_accepted():
     first = {("orders", 0): 2, ("orders", 1): 5, ("clicks", 0): 0, ("clicks", 1): 1}
     found = plan(PaperWorld(first=first), to_datetime=NOON)
-    (reason,) = found.refusals
+    (reason,) = found.blockers
     # A log that begins at 0 has lost nothing: only orders[0] was cut off; in orders[1] the time is.
     assert "retention may have taken records of orders[0] since 2026-11-21T12:00" in reason
     assert reason.endswith("or accept what is left with --past-retention")
     accepted = plan(PaperWorld(first=first), to_datetime=NOON, past_retention=True)
-    assert accepted.refusals == () and accepted.appliable
+    assert accepted.blockers == () and accepted.can_apply
     assert moves(accepted)["orders", 0] == (7, 2)
     assert any("do not begin at one point" in risk for risk in accepted.risks)
     assert " --past-retention " in accepted.command
@@ -299,7 +299,7 @@ def test_a_time_before_all_logs_is_their_beginning():
     """As with --to-earliest each begins where its log does, which Kafka's tool does, too."""
     first = {("orders", 0): 2, ("orders", 1): 0, ("clicks", 0): 0, ("clicks", 1): 0}
     found = plan(PaperWorld(first=first), to_datetime=NOON)
-    assert found.refusals == () and moves(found)["orders", 0] == (7, 2)
+    assert found.blockers == () and moves(found)["orders", 0] == (7, 2)
     assert any("do not begin at one point" in risk for risk in found.risks)
 
 
@@ -319,7 +319,7 @@ def test_a_time_before_all_logs_is_their_beginning():
 def test_a_point_that_is_no_one_moment_for_all_inputs_is_named(options, said):
     first = dict.fromkeys([(t, n) for t in ("orders", "clicks") for n in (0, 1)], 5)
     found = plan(PaperWorld(first=first), **options)
-    assert found.refusals == ()
+    assert found.blockers == ()
     about = [r for r in found.risks if "at no one point" in r or "do not begin at one" in r]
     assert len(about) == len(said)
     assert all(any(words in risk for risk in about) for words in said)

@@ -1,4 +1,4 @@
-"""What a plan says of a world, without the world: refusals, risks, impact, hash."""
+"""What a plan says of a world, without the world: blockers, risks, impact, hash."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -130,8 +130,8 @@ REFUSED = [
 @pytest.mark.parametrize(("world", "reason"), REFUSED, ids=[r for _, r in REFUSED])
 def test_refused_with_the_reason(world, reason):
     plan = plan_of(world)
-    assert not plan.appliable
-    assert re.search(reason, "; ".join(plan.refusals))
+    assert not plan.can_apply
+    assert re.search(reason, "; ".join(plan.blockers))
 
 
 def test_a_remote_checkpoint_is_refused_in_a_plan():
@@ -141,7 +141,7 @@ def test_a_remote_checkpoint_is_refused_in_a_plan():
 
     pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="s3a://b/ck", commands=BOTH)
     plan = plan_of(RemoteWorld(pipeline))
-    assert not plan.appliable and "remote file system" in plan.refusals[0]
+    assert not plan.can_apply and "remote file system" in plan.blockers[0]
 
 
 ALLOWED = [
@@ -155,7 +155,7 @@ ALLOWED = [
 @pytest.mark.parametrize("world", ALLOWED)
 def test_appliable(world):
     plan = plan_of(world)
-    assert plan.refusals == () and plan.appliable
+    assert plan.blockers == () and plan.can_apply
     assert all(step.undoable for step in plan.steps)
 
 
@@ -208,24 +208,24 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
 
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
     plan = plan_of(of_spark(known={}, cluster=False))
-    assert plan.appliable and "cluster_id" not in plan.preconditions
+    assert plan.can_apply and "cluster_id" not in plan.preconditions
     assert any("were not looked at" in risk for risk in plan.risks)
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():
     source = Source(position=0, format="kafka", options={"startingOffsets": "latest"})
     plan = plan_of(of_spark(), Version(engine=Engine.SPARK, sources=(source,)))
-    assert "startingOffsets=latest" in plan.refusals[0]
+    assert "startingOffsets=latest" in plan.blockers[0]
 
 
 def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():
     plan = build_plan("repair", "q", of_group(known={"orders": topic(end=None)}))
-    assert plan.refusals[0] == "where orders[0] begins and ends could not be read"
+    assert plan.blockers[0] == "where orders[0] begins and ends could not be read"
 
 
 def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():
     version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
-    (reason,) = plan_of(of_spark(), version).refusals
+    (reason,) = plan_of(of_spark(), version).blockers
     assert "/out skips the batch numbers" in reason and "--outputs=empty" in reason
 
 

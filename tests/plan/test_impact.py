@@ -168,7 +168,7 @@ def test_what_keeps_nothing_says_nothing_of_it():
     for empty in (
         Plan(scenario="s", pipeline="p"),
         Plan(scenario=UNDO, pipeline="p", steps=(COPY,)),
-        Plan(scenario="s", pipeline="p", steps=(COPY,), refusals=("it runs",)),
+        Plan(scenario="s", pipeline="p", steps=(COPY,), blockers=("it runs",)),
     ):
         assert with_kept(empty, timedelta(days=14)) == empty
     told = Plan(scenario="s", pipeline="p", steps=(COPY,), impact={"snapshot": {"bytes": 1}})

@@ -96,7 +96,7 @@ def run(lab, made):
 def test_the_new_one_begins_where_the_last_committed_batch_ended(query):
     lab = query()
     made = plan(lab)
-    assert made.refusals == ()
+    assert made.blockers == ()
     assert load_plan(dump_plan(made), source="p") == made
     assert any("batch 6 was begun" in risk for risk in made.risks)
     assert any("stateStoreSave" in risk for risk in made.risks)
@@ -125,7 +125,7 @@ def test_the_new_one_begins_where_the_last_committed_batch_ended(query):
 def test_sources_change_places_and_names_as_said(query, rows, expected):
     lab = query()
     made = plan(lab, source=rows)
-    assert made.refusals == ()
+    assert made.blockers == ()
     run(lab, made)
     assert new_sources(lab.folder / "ck") == expected
 
@@ -141,7 +141,7 @@ def test_a_stored_version_tells_which_source_is_which(query):
         Source(position=1, format="kafka", topics=("orders", "more")),
     )
     made = plan(lab, version=version(files, kafka))
-    assert made.refusals == ()
+    assert made.blockers == ()
     assert any("reads more, which the old version did not" in risk for risk in made.risks)
     run(lab, made)
     assert new_sources(lab.folder / "ck") == {"0": ["a", "b"], "1": KAFKA}
@@ -171,11 +171,11 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, KAFKA)
     kafka = Source(position=5, format="kafka", topics=("orders",))
     refused = plan(lab, version=version(kafka))
-    assert "could take over 0 or 1: say which with --source NEW=OLD" in refused.refusals[0]
-    assert plan(lab, version=version(kafka), source=["5=0"]).refusals == ()
+    assert "could take over 0 or 1: say which with --source NEW=OLD" in refused.blockers[0]
+    assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, {"orders": {"0": 1, "1": 9}})
     apart = plan(lab, source=["0=0,1"])
-    assert "two sources are at different places in orders[0] (7 and 1)" in apart.refusals[0]
+    assert "two sources are at different places in orders[0] (7 and 1)" in apart.blockers[0]
 
 
 def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(query):
@@ -185,12 +185,12 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
         Source(position=1, format="text"),
         sink=Sink(format="parquet", target="/out"),
     )
-    (refusal,) = plan(lab, version=writes).refusals
-    assert "silently dropped" in refusal
-    (refusal,) = plan(lab, version=writes, new_output=True).refusals
-    assert "say with --output-path" in refusal
+    (blocker,) = plan(lab, version=writes).blockers
+    assert "silently dropped" in blocker
+    (blocker,) = plan(lab, version=writes, new_output=True).blockers
+    assert "say with --output-path" in blocker
     made = plan(lab, version=writes, new_output=True, output_path=str(lab.folder / "new"))
-    assert made.refusals == ()
+    assert made.blockers == ()
     assert made.steps[-1].action == "verify_output"
     assert load_plan(dump_plan(made), source="p") == made
 
@@ -218,8 +218,8 @@ def test_a_new_output_that_evidence_contradicts_is_blocked(query, path, reason):
         sink=Sink(format="parquet", target="file:/out/"),
     )
     path = path.format(folder=lab.folder)
-    (refusal,) = plan(lab, version=writes, new_output=True, output_path=path).refusals
-    assert reason in refusal
+    (blocker,) = plan(lab, version=writes, new_output=True, output_path=path).blockers
+    assert reason in blocker
 
 
 WRITES = "mkdir -p {0}/_spark_metadata && echo v1 > {0}/_spark_metadata/0"
@@ -270,7 +270,7 @@ def test_what_no_new_checkpoint_can_say_is_refused(query, lines, sentence):
     lab = query()
     log(lab.folder / "ck", "offsets/5", {}, *lines)
     try:
-        said = plan(lab).refusals
+        said = plan(lab).blockers
     except Exception as error:
         said = (str(error),)
     assert any(sentence in one for one in said), said
@@ -320,8 +320,8 @@ def test_a_rewind_of_it_keeps_the_files_that_were_read_before(query):
 
 def test_a_rehearsal_needs_a_function(query):
     lab = query()
-    (refusal,) = plan(lab, rehearse=True).refusals
-    assert "names no `entry_point`" in refusal
+    (blocker,) = plan(lab, rehearse=True).blockers
+    assert "names no `entry_point`" in blocker
     (pipeline,) = lab.registry.pipelines
     lab.registry = replace(lab.registry, pipelines=(replace(pipeline, entry_point="a:b"),))
     actions = [s.action for s in plan(lab, rehearse=True).steps]
@@ -346,7 +346,7 @@ def test_to_another_location_the_old_one_stays(query):
         ("next", "expected an absolute path"),
         (str(lab.folder / "ck" / "in"), "is the old checkpoint, or lies in it"),
     ):
-        assert sentence in plan(lab, to=bad).refusals[0]
+        assert sentence in plan(lab, to=bad).blockers[0]
 
 
 def starts_at(lab, place):
@@ -364,7 +364,7 @@ def starts_at(lab, place):
 
 def undo(lab, past, made):
     back = lab.undo(past, made)
-    assert back.refusals == ()
+    assert back.blockers == ()
     lab.execute(lab.enqueue(back, undo_of=past), back, undo_of=past)
 
 
@@ -420,8 +420,8 @@ def test_every_recorded_checkpoint_is_read(lab, name):
     shutil.copytree(GOLDEN / name / "checkpoint", made.folder / "ck")
     found = plan(made)
     if name == "stateless_rate":
-        assert "neither Kafka nor files" in found.refusals[0]
+        assert "neither Kafka nor files" in found.blockers[0]
     else:
-        assert found.refusals == () or "neither Kafka" in found.refusals[0], found.refusals
+        assert found.blockers == () or "neither Kafka" in found.blockers[0], found.blockers
     position = made.effects().query_position(str(made.folder / "ck"))
     assert position.sources

@@ -84,7 +84,7 @@ def read(monkeypatch):
 def test_the_plan_shows_what_was_in_the_batch(old):
     here = old()
     plan = plan_of(here)
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert [step.action for step in plan.steps] == [
         *("stop_pipeline", "copy_to_batch", "read_state", "cut_sink_log", "swap_checkpoint"),
         "start_pipeline",
@@ -107,7 +107,7 @@ def test_a_time_is_the_batch_that_was_planned_by_then(old):
     assert plan.options["batch"] == TO and plan.hash == plan_of(here).hash
     assert plan_of(here, batch=None, at="2026-11-21T14:44:47.433Z").options["batch"] == TO - 1
     plan = plan_of(here, batch=None, at="2020-01-01T00:00:00Z")
-    assert "no batch was planned at or before" in plan.refusals[0]
+    assert "no batch was planned at or before" in plan.blockers[0]
     with pytest.raises(ScenarioError, match="only one"):
         plan_of(here, at="2026-11-21T14:44:47Z")
     with pytest.raises(ScenarioError, match="needs a batch"):
@@ -152,16 +152,16 @@ def test_what_can_not_be_gone_back_to(old, options, change, reason):
     if change is not None:
         change(here)
     plan = plan_of(here, **options)
-    assert not plan.appliable and re.search(reason, "; ".join(plan.refusals)), plan.refusals
+    assert not plan.can_apply and re.search(reason, "; ".join(plan.blockers)), plan.blockers
 
 
 def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     """The name that Delta itself prints in query progress."""
     here, none = old(), {"sink": None, "sink-path": None}
     version = read_version([str(GOLDEN / "sinks" / "delta_path" / "progress.json")])
-    (reason,) = plan_of(here, version, **none).refusals
+    (reason,) = plan_of(here, version, **none).blockers
     assert "Delta table /data/out/delta remembers the query's id" in reason
-    assert plan_of(here, version, **none, **{"new-query-id": True}).appliable
+    assert plan_of(here, version, **none, **{"new-query-id": True}).can_apply
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
 )
 def test_a_sink_that_drops_or_may_drop_batches_is_refused(old, sink, reason):
     version = Version(engine=Engine.SPARK, sink=sink)
-    (found,) = plan_of(old(), version, **{"sink": None, "sink-path": None}).refusals
+    (found,) = plan_of(old(), version, **{"sink": None, "sink-path": None}).blockers
     assert reason in found
 
 
@@ -190,10 +190,10 @@ def test_an_answer_that_the_stored_version_contradicts_is_refused(old, options, 
     version = Version(engine=Engine.SPARK, sink=Sink(format="delta", target="file:/t"))
     given = {"sink-path": None, "new-query-id": True} | options
     plan = plan_of(old(), version, **given)
-    assert any(reason in found for found in plan.refusals), plan.refusals
+    assert any(reason in found for found in plan.blockers), plan.blockers
     assert (
         plan_of(old(), version, **{"sink": "delta", "sink-path": "/t"})
-        .refusals[0]
+        .blockers[0]
         .startswith("the Delta table")
     )
 
@@ -208,7 +208,7 @@ SINKS = [
 def test_a_stored_version_tells_the_sink(old, format, risk):
     version = Version(engine=Engine.SPARK, sink=Sink(format=format, target="out"))
     plan = plan_of(old(), version, **{"sink": None, "sink-path": None})
-    assert plan.appliable and any(risk in named for named in plan.risks)
+    assert plan.can_apply and any(risk in named for named in plan.risks)
 
 
 def test_a_sink_that_knows_the_query_gets_another_id(old, read):
@@ -229,7 +229,7 @@ def test_others_have_no_past(lab, engine):
     pipeline = Pipeline(name="q", engine=engine, group="g")
     here.registry = Registry(path=here.registry.path, pipelines=(pipeline,))
     plan = build_plan("rewind", "q", here.effects(), {"batch": 1})
-    assert "no old state to go back to" in plan.refusals[0]
+    assert "no old state to go back to" in plan.blockers[0]
 
 
 def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 def undo(here, run, plan):
     made = here.undo(run, plan)
-    assert made.appliable, made.refusals
+    assert made.can_apply, made.blockers
     here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
     return made
 
@@ -55,7 +55,7 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
     before = [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)]
     at = committed(here.effects(), group)
     plan = plan_of(here, outputs="empty", output_topics=bills, back_up_outputs=True)
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "record_offsets",
@@ -100,7 +100,7 @@ def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
     assert shapes[f"{bills}-2"].configs == shapes[bills].configs
     assert here.effects().topics([bills])[bills].records == 10
     again = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
-    assert f"there is a topic {bills}-2 already" in again.refusals
+    assert f"there is a topic {bills}-2 already" in again.blockers
     undo(here, run, plan)
     assert len(here.effects().shapes([bills, f"{bills}-2"])) == 2
 
@@ -118,7 +118,7 @@ def test_what_must_not_be_emptied_is_refused(billing, topic):
     for name, reason in refused.items():
         given = {"output_topics": name} if name else {}
         plan = plan_of(here, outputs="empty", **given)
-        assert any(reason in refusal for refusal in plan.refusals), plan.refusals
+        assert any(reason in blocker for blocker in plan.blockers), plan.blockers
 
 
 @pytest.mark.kafka
@@ -144,9 +144,9 @@ def test_a_folder_of_files_is_set_aside_and_put_back(lab):
     here = lab()
     out, version = written(here)
     old = tree_hash(out)
-    assert any("silently dropped" in r for r in plan_of(here, version).refusals)
+    assert any("silently dropped" in r for r in plan_of(here, version).blockers)
     plan = plan_of(here, version, outputs="empty")
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert not out.exists() and (here.folder / "running").exists()
@@ -161,7 +161,7 @@ def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
     here = lab()
     _, version = written(here)
     remote = replace(version, sink=replace(version.sink, target="s3a://bucket/out"))
-    (reason,) = plan_of(here, remote, outputs="empty").refusals
+    (reason,) = plan_of(here, remote, outputs="empty").blockers
     assert "s3a://bucket/out is not on a local file system" in reason
     new = plan_of(here, version, outputs="new")
     assert "another folder than" in new.steps[-2].describe()
@@ -187,7 +187,7 @@ def test_topics_that_the_stored_version_does_not_write_are_refused(lab):
     version = Version(engine=Engine.SPARK, sink=sink)
     options = {"outputs": "empty", "output_topics": ["bills,orders"]}
     plan = build_plan("from-scratch", "q", here.effects(), options, version=version)
-    (reason,) = [r for r in plan.refusals if "does not write" in r]
+    (reason,) = [r for r in plan.blockers if "does not write" in r]
     assert "q does not write orders: the stored version writes bills" in reason
 
 

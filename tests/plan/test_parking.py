@@ -127,7 +127,7 @@ def plan_of(lab, *topics, kind=DeleteTopics):
 
 def undo_of(lab, run, plan):
     undo = lab.undo(run, plan)
-    assert undo.appliable, undo.refusals
+    assert undo.can_apply, undo.blockers
     return undo
 
 
@@ -259,7 +259,7 @@ def test_what_was_not_backed_up_is_not_undoable_and_says_so(kafka_lab, topic, wr
         p: r.as_record() for p, r in step_records(kafka_lab.store.journal.entries(run)).items()
     }
     refused = build_undo(Past(run=run, plan=plan, records=records), kafka_lab.effects())
-    assert not refused.appliable
+    assert not refused.can_apply
 
 
 def test_what_comes_after_the_backup_is_not_deleted(kafka_lab, topic, write, read):
@@ -323,7 +323,7 @@ def test_what_a_crash_left_half_deleted_comes_back_and_the_rest_stays(
         half += len(kept) == 1
         made = kafka_lab.undo(run, plan)
         if made.steps:
-            assert made.appliable, made.refusals
+            assert made.can_apply, made.blockers
             kafka_lab.execute(kafka_lab.enqueue(made, undo_of=run), made, undo_of=run)
         now = kafka_lab.effects().shapes(names)
         assert {n: s.configs for n, s in now.items()} == {n: s.configs for n, s in shapes.items()}

@@ -40,7 +40,7 @@ def undo_of(lab, run, plan):
 def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
     made = lab()
     plan = build_plan("pause", "q", made.effects())
-    assert plan.appliable
+    assert plan.can_apply
     assert load_plan(dump_plan(plan), source="x").hash == plan.hash
     run = made.enqueue(plan)
     made.execute(run, plan)
@@ -85,17 +85,17 @@ def test_a_pause_command_holds_it_and_people_are_told(held):
 
 def test_what_is_paused_or_stopped_already_is_refused(held):
     (held.folder / "held").touch()
-    assert build_plan("pause", "q", held.effects()).refusals == ("q is paused already",)
+    assert build_plan("pause", "q", held.effects()).blockers == ("q is paused already",)
     (held.folder / "held").unlink()
-    refused = build_plan("pause", "q", held.effects(), {"resume": True}).refusals
+    refused = build_plan("pause", "q", held.effects(), {"resume": True}).blockers
     assert refused == ("q runs: there is nothing to resume",)
     (held.folder / "running").unlink()
-    refused = build_plan("pause", "q", held.effects()).refusals
+    refused = build_plan("pause", "q", held.effects()).blockers
     assert refused == ("q is stopped: there is nothing to pause",)
 
 
 def test_without_a_command_it_says_what_is_needed(lab):
-    (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).effects()).refusals
+    (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).effects()).blockers
     assert "a registered `stop` command" in reason
     assert "watch = true" in reason
 

@@ -41,12 +41,12 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
         plan = planned(here, names, to=3 + at)
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
-        left = here.undo(run, plan).refusals
+        left = here.undo(run, plan).blockers
         raised = counts(here, names) != before
         assert any("can't be undone" in reason for reason in left) is raised
         here.execute(run, plan)
         assert counts(here, names) == [3 + at, 3 + at]
-        (why,) = [r for r in here.undo(run, plan).refusals if r.startswith("can't")]
+        (why,) = [r for r in here.undo(run, plan).blockers if r.startswith("can't")]
         assert f"keeps {3 + at} partitions" in why and all(name in why for name in names)
         if not crashed:
             break

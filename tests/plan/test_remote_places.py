@@ -40,7 +40,7 @@ def test_the_query_begins_anew_at_a_new_place_and_goes_back(remote):
     assert lab.now == lab.new and lab.old_hash == old
     assert (lab.folder_of(lab.new) / "metadata").read_text() == '{"id":"new"}\n'
     undo = lab.undo(run, plan)
-    assert undo.appliable, undo.refusals
+    assert undo.can_apply, undo.blockers
     lab.run(undo, undo_of=run)
     assert lab.now == lab.declared and lab.started() == [lab.new, lab.declared]
     # What a query has written stays, and the next run takes another place.
@@ -61,7 +61,7 @@ def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
     lab = remote()
     old = lab.old_hash
     plan = build_plan("new-checkpoint", "q", lab.effects(), {"source": ["0=0"]})
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     actions = [
         "stop_pipeline",
         "create_remote_checkpoint",
@@ -114,7 +114,7 @@ def upgrade(remote):
         )
         given = {"after": str(case / "after"), "before": str(case / "before")}
         plan = build_plan("offline-upgrade", "q", lab.effects(), given)
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         return lab, plan
 
     return make
@@ -137,7 +137,7 @@ def test_a_new_version_works_on_a_copy_and_the_old_one_goes_on_where_it_was(upgr
     assert lab.now == lab.new and lab.old_hash == old
     assert lab.effects().checkpoint(lab.new).head == (1, 1)
     undo = lab.undo(run, plan)
-    assert undo.appliable, undo.refusals
+    assert undo.can_apply, undo.blockers
     lab.run(undo, undo_of=run)
     assert lab.now == lab.declared and lab.old_hash == old
     assert (lab.folder / "code.sh").read_text() == "true\n"
@@ -161,13 +161,13 @@ def test_repartition_repair_and_decommission_say_why_they_do_not_work_there(remo
         ("decommission", {}),
     ):
         plan = build_plan(scenario, "q", lab.effects(), options)
-        assert not plan.appliable
-        assert any("remote file system" in refusal for refusal in plan.refusals), scenario
+        assert not plan.can_apply
+        assert any("remote file system" in blocker for blocker in plan.blockers), scenario
 
 
 def test_a_start_command_that_does_not_say_where_is_refused(remote):
     plan = build_plan("from-scratch", "q", remote(COMMANDS.start).effects())
-    assert "has to hand on ${HEADGATE_CHECKPOINT} as checkpointLocation" in plan.refusals[0]
+    assert "has to hand on ${HEADGATE_CHECKPOINT} as checkpointLocation" in plan.blockers[0]
 
 
 def test_a_query_that_goes_on_at_the_old_place_is_seen_and_taken_back(remote):
@@ -182,8 +182,8 @@ def test_an_old_place_that_was_changed_since_can_not_be_gone_back_to(remote):
     plan = scratch_of(lab)
     run = lab.run(plan)
     (lab.folder_of(lab.declared) / "offsets/5").write_text("v1")
-    (refusal,) = lab.undo(run, plan).refusals
-    assert "s3a://b0/ck was changed since the run" in refusal
+    (blocker,) = lab.undo(run, plan).blockers
+    assert "s3a://b0/ck was changed since the run" in blocker
 
 
 def test_who_writes_another_checkpoint_into_the_file_has_the_last_word():

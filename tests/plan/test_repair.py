@@ -50,7 +50,7 @@ def repair_of(here, **options):
 
 def test_the_plan_says_what_is_wrong_and_what_goes(broken):
     plan = repair_of(broken())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "repair_copy",
@@ -132,14 +132,14 @@ def test_what_is_sound_has_no_repair(broken):
     for name in ("5", ".5.crc"):
         (here.folder / "ck" / "offsets" / name).unlink()
     plan = repair_of(here)
-    assert not plan.steps and "there is nothing to repair" in plan.refusals[0]
+    assert not plan.steps and "there is nothing to repair" in plan.blockers[0]
 
 
 def test_what_runs_is_not_looked_at(broken):
     here = broken()
     (here.folder / "running").touch()
     plan = repair_of(here)
-    assert not plan.steps and "q runs" in plan.refusals[0]
+    assert not plan.steps and "q runs" in plan.blockers[0]
 
 
 def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
@@ -148,8 +148,8 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     plan = repair_of(here)
     assert not plan.steps
     # Which files were read is not known any more, so new-checkpoint would not know where to begin.
-    assert "`headgate plan from-scratch` gets over it" in plan.refusals[0]
-    assert plan.refusals[1].startswith("could be repaired: `offsets/5`")
+    assert "`headgate plan from-scratch` gets over it" in plan.blockers[0]
+    assert plan.blockers[1].startswith("could be repaired: `offsets/5`")
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def recorded(lab):
         (here.folder / "running").unlink()
         shutil.rmtree(here.folder / "ck")
         shutil.copytree(CHECKPOINTS / name / "checkpoint", here.folder / "ck")
-        assert "is sound" in repair_of(here).refusals[0]
+        assert "is sound" in repair_of(here).blockers[0]
         return here, here.folder / "ck"
 
     return make
@@ -173,27 +173,27 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     (store,) = {f.parent for f in (folder / "state" / "0" / "1").rglob(f"{last + 1}.*")}
     shutil.move(store, here.folder / "elsewhere")
     store.mkdir()
-    (said, *_) = repair_of(here).refusals
+    (said, *_) = repair_of(here).blockers
     assert said.startswith(f"can't be repaired: state/0/1 has no file of version {last + 1},")
     assert said.endswith("`headgate plan from-scratch` gets over it")
     # Where only the newest file is gone, an older batch is whole.
     for file in (here.folder / "elsewhere").iterdir():
         if not file.name.lstrip(".").startswith(f"{last + 1}."):
             file.rename(store / file.name)
-    (said, *_) = repair_of(here).refusals
+    (said, *_) = repair_of(here).blockers
     assert said.endswith(f"`headgate plan rewind --batch {last - 1}` gets over it")
     sink = {"batch": last - 1, "sink": "kafka"}
     way = build_plan("rewind", "q", here.effects(), sink)
-    assert not any("can't be gone back to" in refusal for refusal in way.refusals)
+    assert not any("can't be gone back to" in blocker for blocker in way.blockers)
 
 
 def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorded):
     here, folder = recorded("files_to_files")
     shutil.rmtree(folder / "state")
-    assert "where it keeps state, all of that is lost" in repair_of(here).refusals[0]
+    assert "where it keeps state, all of that is lost" in repair_of(here).blockers[0]
     operator = StatefulOperator(operator_id=0, kind=OperatorKind.AGGREGATE)
     version = Version(engine=Engine.SPARK, stateful=(operator,))
-    (said, *_) = build_plan("repair", "q", here.effects(), version=version).refusals
+    (said, *_) = build_plan("repair", "q", here.effects(), version=version).blockers
     assert said.startswith("can't be repaired: `state` is missing, and the stored version has 1")
 
 
@@ -201,10 +201,10 @@ def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
     here, folder = recorded("files_to_files")
     for file in (folder / "offsets").iterdir():
         file.write_text("garbage")
-    (said, *_) = repair_of(here).refusals
+    (said, *_) = repair_of(here).blockers
     assert said.endswith("`headgate plan from-scratch` gets over it")
     (folder / "metadata").unlink()
-    (said, *_) = repair_of(here).refusals
+    (said, *_) = repair_of(here).blockers
     # No scenario takes a folder without `metadata` for a checkpoint: the id is what is needed.
     assert "give it with --query-id" in said and "gets over it" not in said
 
@@ -212,10 +212,10 @@ def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
 def test_lost_metadata_takes_the_id_of_the_stored_version(broken):
     here = broken()
     (here.folder / "ck" / "metadata").write_bytes(b"")
-    assert "--query-id" in repair_of(here).refusals[0]
+    assert "--query-id" in repair_of(here).blockers[0]
     version = Version(engine=Engine.SPARK, query_id="old")
     plan = build_plan("repair", "q", here.effects(), version=version)
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'

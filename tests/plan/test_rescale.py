@@ -100,7 +100,7 @@ def test_a_query_that_always_has_a_batch_is_hard_to_stop_between_two(query, oper
 
 def test_the_plan_copies_spreads_and_puts_in_place(query):
     made = plan(query())
-    assert made.refusals == ()
+    assert made.blockers == ()
     assert [s.action for s in made.steps] == [
         "stop_pipeline",
         "snapshot_checkpoint",
@@ -127,14 +127,14 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
     ],
 )
 def test_what_spark_can_t_spread_is_refused_before_anything(query, make, asked, sentence):
-    assert any(sentence in one for one in plan(query(**make), **asked).refusals)
+    assert any(sentence in one for one in plan(query(**make), **asked).blockers)
 
 
 def test_a_batch_that_was_begun_refuses_only_a_query_that_is_stopped(query):
     lab = query(begun=True)
-    assert plan(lab).refusals == ()
+    assert plan(lab).blockers == ()
     (lab.folder / "running").unlink()
-    assert "batch 4 was begun and not committed" in plan(lab).refusals[0]
+    assert "batch 4 was begun and not committed" in plan(lab).blockers[0]
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many"])

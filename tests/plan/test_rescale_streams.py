@@ -85,7 +85,7 @@ def repartitioned(version, world=None, to="4", others=None, **options):
 def test_state_behind_a_repartition_topic_is_made_anew():
     version = described("aggregate_named")
     plan = repartitioned(version)
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
         *("add_partitions", "reset_offsets", "delete_topics", "clear_local_state"),
@@ -111,7 +111,7 @@ def test_without_state_only_what_is_added_gets_an_offset():
     """`auto.offset.reset` may be `latest`: what comes before the start would be skipped."""
     version = described("stateless")
     plan = repartitioned(version)
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
         *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
@@ -141,20 +141,20 @@ def test_a_key_s_state_is_never_split(name):
     """Kafka Streams keeps state where a key's records are read: in two places once it has moved."""
     version = described(name)
     plan = repartitioned(version)
-    split = [r for r in plan.refusals if "two tasks would each hold a part" in r]
+    split = [r for r in plan.blockers if "two tasks would each hold a part" in r]
     assert bool(split) is (name not in SAFE | STATELESS)
     assert ("delete_topics" in actions(plan)) is (name not in STATELESS)
-    assert plan.appliable is not bool(split), plan.refusals
+    assert plan.can_apply is not bool(split), plan.blockers
 
 
 def test_what_is_keyed_as_it_lies_can_be_left_out():
     """One side of this join goes over a repartition topic, the other does not."""
     version = described("stream_join_named")
-    (why,) = repartitioned(version).refusals
+    (why,) = repartitioned(version).blockers
     assert "by the keys of in2 as they lie" in why and "nothing here copies any" in why
     assert "repartition() them in front" in why and "fill a new topic of 4 partitions by key" in why
     plan = repartitioned(version, input_topics=["in"])
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert list(step(plan, "add_partitions")["topics"]) == ["in"]
     assert {m["topic"] for m in step(plan, "reset_offsets")["offsets"]} == {"in", "in2"}
 
@@ -176,7 +176,7 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     """It works with a number that the inputs don't give; the topology's text has none of that."""
     version = described("aggregate_named")
     plan = repartitioned(version, at_work(version, OWN))
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
         *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
@@ -186,9 +186,9 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     assert "shop-by-value-repartition has 6, shop-counts-changelog has 6 partitions" in said
     assert "refuses to start, and this scenario, asked again, makes the state anew" in said
     assert not any("can't be carried over" in risk for risk in plan.risks)
-    (why,) = repartitioned(version, at_work(version, OWN), outputs="empty").refusals
+    (why,) = repartitioned(version, at_work(version, OWN), outputs="empty").blockers
     assert "--outputs: shop goes on with shop-by-value-repartition, shop-counts-changelog" in why
-    (why,) = repartitioned(version, at_work(version, OWN), to="2").refusals
+    (why,) = repartitioned(version, at_work(version, OWN), to="2").blockers
     assert "in has 2 partitions already, and so have the internal topics but shop-by-value" in why
 
 
@@ -198,7 +198,7 @@ def test_one_that_does_not_work_may_not_because_of_that_number(number):
     version = described("aggregate_named")
     other = dict.fromkeys(OWN, number)
     plan = repartitioned(version, at_work(version, other, state="empty"))
-    assert plan.appliable and "delete_topics" in actions(plan)
+    assert plan.can_apply and "delete_topics" in actions(plan)
     (said,) = [r for r in plan.risks if "is not at work" in r]
     assert f"shop-by-value-repartition has {number} partitions, which its inputs don't" in said
     assert "Start it first" in said
@@ -216,7 +216,7 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
     version = described("in_a_row")
     first = "KSTREAM-AGGREGATE-STATE-STORE-0000000002"
     plan = repartitioned(version, at_work(version, {"again-repartition": 3, "last-changelog": 3}))
-    assert plan.appliable and "delete_topics" in actions(plan)
+    assert plan.can_apply and "delete_topics" in actions(plan)
     assert any(
         "made anew with that: shop-again-repartition with 3, shop-last-changelog with 3" in risk
         for risk in plan.risks
@@ -225,7 +225,7 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
     assert f"shop-{first}-repartition (" in said and "again" not in said
     world = at_work(version, {"again-repartition": 3, "last-changelog": 3})
     world.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
-    (why,) = repartitioned(version, world).refusals
+    (why,) = repartitioned(version, world).blockers
     assert "have the internal topics but shop-again-repartition, shop-last-changelog, whose" in why
 
 
@@ -276,8 +276,8 @@ def test_global_tables_and_strangers_are_not_known():
 def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sentence):
     version = described(name)
     plan = repartitioned(version, cluster(version, **more), **options)
-    assert not plan.appliable
-    assert any(sentence in reason for reason in plan.refusals), plan.refusals
+    assert not plan.can_apply
+    assert any(sentence in reason for reason in plan.blockers), plan.blockers
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_without_a_topology_nothing_is_promised(version, sentence):
         version = described("stateless")
         version = replace(version, streams=replace(version.streams, application_id="other"))
     plan = repartitioned(version, GrowingCluster())
-    assert (plan.steps, len(plan.refusals)) == ((), 1) and sentence in plan.refusals[0]
+    assert (plan.steps, len(plan.blockers)) == ((), 1) and sentence in plan.blockers[0]
 
 
 def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
@@ -303,7 +303,7 @@ def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     world.names = (*world.names, left)
     world.known = {APP: group(**{"in": 4, "shop_old_repartition": 1})}
     plan = repartitioned(version, world)
-    assert plan.appliable
+    assert plan.can_apply
     assert any(f"{left} is shop's, and its stored version has none" in r for r in plan.risks)
     kept = GroupSubtopology(
         id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)
@@ -311,7 +311,7 @@ def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     world.known = {APP: replace(group(**{"in": 4}), subtopologies=(kept,))}
     assert any(
         "keeps shop-x-changelog in the topology of shop" in r
-        for r in repartitioned(version, world).refusals
+        for r in repartitioned(version, world).blockers
     )
 
 
@@ -319,20 +319,20 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     version = described("aggregate_named")
     world = cluster(version, counts={"in": 4})
     plan = repartitioned(version, world)
-    assert plan.refusals == () and "add_partitions" not in actions(plan)
+    assert plan.blockers == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
     assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
     world.counts |= dict.fromkeys(world.names, 4)
-    (why,) = repartitioned(version, world).refusals
+    (why,) = repartitioned(version, world).blockers
     assert "in has 4 partitions already, and so have the internal topics" in why
 
 
 def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():
     version = described("count_by_key")
     world = cluster(version, counts={"in": 4})
-    assert any("two tasks" in reason for reason in repartitioned(version, world).refusals)
+    assert any("two tasks" in reason for reason in repartitioned(version, world).blockers)
     world.counts |= dict.fromkeys(world.names, 4)
-    (why,) = repartitioned(version, world).refusals
+    (why,) = repartitioned(version, world).blockers
     assert "nothing to do" in why
 
 
@@ -358,7 +358,7 @@ def test_whoever_else_reads_the_input_is_named():
 def test_its_outputs_are_emptied_on_request_and_nothing_is_backed_up_for_no_way_back():
     version = described("aggregate_named")
     plan = repartitioned(version, outputs="empty")
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan)[-3:] == ["delete_records", "start_pipeline", "verify_partitions"]
     assert not any("--back-up" in risk for risk in plan.risks)
 
@@ -366,4 +366,4 @@ def test_its_outputs_are_emptied_on_request_and_nothing_is_backed_up_for_no_way_
 def test_what_nothing_here_starts_is_not_awaited():
     version = described("aggregate_named")
     plan = repartitioned(version, cluster(version, commands=Commands(status="status")))
-    assert plan.appliable and actions(plan)[-1] == "clear_local_state"
+    assert plan.can_apply and actions(plan)[-1] == "clear_local_state"

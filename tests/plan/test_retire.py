@@ -18,7 +18,7 @@ STATUS = "[ -e running ] && exit 0 || exit 3"
 
 def undo(here, run, plan):
     made = here.undo(run, plan)
-    assert made.appliable, made.refusals
+    assert made.can_apply, made.blockers
     here.execute(here.enqueue(made, undo_of=run), made, undo_of=run)
     return made
 
@@ -64,7 +64,7 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
     here, app, mine, other, orders = application
     before, records = committed(here.effects(), app), values(consume(mine, 3))
     plan = build_plan("decommission", "q", here.effects(), {"back-up": True})
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "await_transactions",
@@ -106,9 +106,9 @@ def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     unlisted = replace(here.registry.pipelines[0], topics=())
     here.registry = replace(here.registry, pipelines=(unlisted, here.registry.pipelines[1]))
     plan = build_plan("decommission", "q", here.effects())
-    assert any(f"nothing proves that {mine} is" in refusal for refusal in plan.refusals)
+    assert any(f"nothing proves that {mine} is" in blocker for blocker in plan.blockers)
     named = build_plan("decommission", "q", here.effects(), {"internal-topics": [other]})
-    assert any(f"{other} is not" in refusal for refusal in named.refusals)
+    assert any(f"{other} is not" in blocker for blocker in named.blockers)
 
 
 @pytest.mark.kafka
@@ -121,7 +121,7 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     )
     before = committed(here.effects(), group)
     plan = build_plan("decommission", "q", here.effects())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert committed(here.effects(), group) == {}
@@ -131,7 +131,7 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     twin = replace(pipeline, name="twin")
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
     shared = build_plan("decommission", "q", here.effects())
-    assert shared.refusals == (f"twin is registered with the group {group}, too: it stays",)
+    assert shared.blockers == (f"twin is registered with the group {group}, too: it stays",)
 
 
 @pytest.mark.kafka
@@ -147,18 +147,18 @@ def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
     plan = build_plan("decommission", "q", here.effects())
-    assert any("stop them first" in refusal for refusal in plan.refusals)
-    assert any("q runs: stop it first" in refusal for refusal in plan.refusals)
+    assert any("stop them first" in blocker for blocker in plan.blockers)
+    assert any("q runs: stop it first" in blocker for blocker in plan.blockers)
     consumer.close()
 
 
 def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
     here = lab()
-    assert "q runs: stop it first" in build_plan("decommission", "q", here.effects()).refusals[0]
+    assert "q runs: stop it first" in build_plan("decommission", "q", here.effects()).blockers[0]
     (here.folder / "running").unlink()
     old = tree_hash(here.folder / "ck")
     plan = build_plan("decommission", "q", here.effects())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert not (here.folder / "ck").exists()
@@ -173,7 +173,7 @@ def test_a_shared_checkpoint_stays(lab):
     twin = replace(here.registry.pipelines[0], name="twin")
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
     plan = build_plan("decommission", "q", here.effects())
-    assert any("twin is registered on the same checkpoint" in r for r in plan.refusals)
+    assert any("twin is registered on the same checkpoint" in r for r in plan.blockers)
 
 
 @pytest.mark.kafka
@@ -186,7 +186,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     here.registry = replace(here.registry, bootstrap_servers=broker, pipelines=(mine,))
     before = committed(here.effects(), group)
     plan = build_plan("decommission", "q", here.effects())
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "record_offsets",
@@ -205,7 +205,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
     refused = build_plan("decommission", "q", here.effects())
-    assert any("other is registered with the group" in r for r in refused.refusals)
+    assert any("other is registered with the group" in r for r in refused.blockers)
 
 
 def test_a_group_that_only_the_querys_sources_name_stays(lab):

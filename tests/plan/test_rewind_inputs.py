@@ -45,7 +45,7 @@ def inputs(world, batch=BATCH):
 
 def test_what_lies_between_is_counted():
     found = inputs(PaperWorld({"orders": topic()}))
-    assert found.again == {"orders": 70} and found.refusals == ()
+    assert found.again == {"orders": 70} and found.blockers == ()
     assert found.facts == {
         "cluster_id": "c-1",
         "topics": {"orders": {"id": "id", "partitions": 2}},
@@ -55,7 +55,7 @@ def test_what_lies_between_is_counted():
 
 def test_a_partition_that_came_later_is_new_to_the_batch():
     batch = LoggedBatch(number=3, offsets={"orders": {0: 20}})
-    assert inputs(PaperWorld({"orders": topic(begin=60)}), batch).refusals[0].startswith("40 rec")
+    assert inputs(PaperWorld({"orders": topic(begin=60)}), batch).blockers[0].startswith("40 rec")
     assert inputs(PaperWorld({"orders": topic()}), batch).again == {"orders": 30}
 
 
@@ -69,7 +69,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("known", "reason"), REFUSED, ids=[r for _, r in REFUSED])
 def test_refused_with_the_reason(known, reason):
-    assert any(reason in refusal for refusal in inputs(PaperWorld(known)).refusals)
+    assert any(reason in blocker for blocker in inputs(PaperWorld(known)).blockers)
 
 
 RISKS = [

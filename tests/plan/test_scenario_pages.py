@@ -68,10 +68,10 @@ def test_a_refused_cell_is_what_its_plan_answers(name, engine):
     assert plan == Plan(
         scenario=name,
         pipeline="p",
-        refusals=(SCENARIOS[name].support[engine].why,),
+        blockers=(SCENARIOS[name].support[engine].why,),
         options=plan.options,
     )
-    assert not plan.appliable
+    assert not plan.can_apply
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

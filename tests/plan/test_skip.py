@@ -62,7 +62,7 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
     here, group, orders = stuck(engine)
     before = committed(here.effects(), group)
     plan = plan_of(here, f"{orders}:1:3-4")
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "record_offsets",
@@ -83,7 +83,7 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
     assert dict(backed_up[0].headers())["headgate.backup.from"] == f"{orders} 1 3".encode()
 
     undo = here.undo(run, plan)
-    assert undo.appliable, undo.refusals
+    assert undo.can_apply, undo.blockers
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.effects(), group) == before
     assert read_on(broker, group, orders)[:2] == ["poison", "poison"]
@@ -103,10 +103,10 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
 def test_what_would_lose_or_repeat_records_is_refused(stuck, records, reason):
     here, _, orders = stuck()
     plan = plan_of(here, f"{orders}:{records}")
-    assert not plan.appliable
+    assert not plan.can_apply
     assert all(count >= 0 for count in plan.impact["skipped"].values())
     with pytest.raises(AssertionError, match=reason):
-        raise AssertionError("; ".join(plan.refusals))
+        raise AssertionError("; ".join(plan.blockers))
 
 
 def test_a_group_that_went_on_meanwhile_is_not_moved_back(stuck, broker):
@@ -123,4 +123,4 @@ def test_wrong_words_and_unknown_names_are_told(stuck):
     for wrong in ("orders", f"{orders}:1", f"{orders}:1:9-3", f"{orders}:x:3"):
         with pytest.raises(ScenarioError, match="expected TOPIC:PARTITION:OFFSET"):
             plan_of(here, wrong)
-    assert plan_of(here, "nowhere:0:1").refusals == ("topic nowhere does not exist",)
+    assert plan_of(here, "nowhere:0:1").blockers == ("topic nowhere does not exist",)

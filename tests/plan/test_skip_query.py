@@ -104,7 +104,7 @@ def test_what_is_in_front_is_done_first_and_the_rest_begins_behind(stuck):
     here = stuck()
     before = tree_hash(here.folder / "ck")
     plan = plan_of(here)
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     again = load_plan(dump_plan(plan), source="x")
     assert again == plan and again.hash == plan.hash
     run = here.enqueue(plan)
@@ -116,7 +116,7 @@ def test_what_is_in_front_is_done_first_and_the_rest_begins_behind(stuck):
     assert tree_hash(here.folder / f".ck.before-{run}") == before
 
     undo = here.undo(run, plan)
-    assert undo.appliable, undo.refusals
+    assert undo.can_apply, undo.blockers
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert tree_hash(here.folder / "ck") == before
     assert not (here.folder / "running").exists() and not (here.folder / "twice").exists()
@@ -128,7 +128,7 @@ def test_what_is_in_front_is_done_first_and_the_rest_begins_behind(stuck):
 def test_what_begins_the_batch_only_moves_its_beginning(stuck, records, end):
     here = stuck()
     plan = plan_of(here, records)
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert "finish_batch" not in [s.action for s in plan.steps]
     here.execute(here.enqueue(plan), plan)
     log = here.folder / "ck" / "offsets"
@@ -173,15 +173,15 @@ def test_what_can_t_be_exact_is_refused(stuck, records, change, reason):
     if change:
         change(here)
     plan = plan_of(here, records)
-    assert not plan.appliable
-    assert reason in "; ".join(plan.refusals)
+    assert not plan.can_apply
+    assert reason in "; ".join(plan.blockers)
 
 
 @pytest.mark.parametrize("absent", ["stop", "start", "status"])
 def test_without_commands_nobody_can_do_the_part_in_front(stuck, absent):
     words = {w: getattr(COMMANDS, w) for w in ("stop", "start", "status") if w != absent}
     plan = plan_of(stuck(Commands(**words)))
-    assert f"no {absent} command" in "; ".join(plan.refusals)
+    assert f"no {absent} command" in "; ".join(plan.blockers)
 
 
 SINKS = [
@@ -196,7 +196,7 @@ def test_a_sink_that_is_not_known_is_refused(stuck, options, reason):
     given = {k: v for k, v in ({"sink": "kafka"} | options).items() if v is not None}
     here = stuck()
     plan = build_plan("skip-records", "q", here.effects(), {"records": "t:0:12", **given})
-    assert reason in "; ".join(plan.refusals)
+    assert reason in "; ".join(plan.blockers)
 
 
 def test_a_batch_that_the_file_sink_has_is_not_done_over(stuck):
@@ -206,7 +206,7 @@ def test_a_batch_that_the_file_sink_has_is_not_done_over(stuck):
     for batch in range(6):
         (log / str(batch)).write_text("v1")
     plan = plan_of(here, sink="file", **{"sink-path": str(here.folder / "out")})
-    assert "has batch 5 already" in "; ".join(plan.refusals)
+    assert "has batch 5 already" in "; ".join(plan.blockers)
 
 
 def test_logs_that_moved_since_refuse_the_run(stuck):

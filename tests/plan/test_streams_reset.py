@@ -138,7 +138,7 @@ def step(plan, action):
 def test_from_scratch_moves_deletes_and_clears():
     commands = Commands(stop="stop", start="start", status="status", clean="clean")
     plan = scratch(PaperCluster(commands=commands))
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan) == [
         *("stop_pipeline", "await_transactions", "record_offsets", "reset_offsets"),
         *("delete_topics", "clear_local_state", "start_pipeline"),
@@ -161,7 +161,7 @@ def test_what_moves_by_itself_makes_it_no_other_plan():
     world.known = {APP: group(**{"in": 9, "shop_g_repartition": 8})}
     assert moved(before, scratch(world)) == ()
     world.names = (*TOPICS, "shop-new-changelog")
-    assert scratch(world).refusals[0].startswith("nothing proves that shop-new-changelog is shop's")
+    assert scratch(world).blockers[0].startswith("nothing proves that shop-new-changelog is shop's")
 
 
 def test_a_topic_that_it_writes_and_reads_is_skipped():
@@ -212,7 +212,7 @@ def test_without_a_word_on_local_state_it_counts_double():
 
 def test_outputs_are_emptied_on_request():
     plan = scratch(outputs="empty", back_up_outputs=True)
-    assert plan.refusals == ()
+    assert plan.blockers == ()
     assert actions(plan)[-2:] == ["back_up_records", "delete_records"]
     assert list(plan.steps[-1].details()["topics"]) == ["out"]
     assert not any("out stays" in risk for risk in plan.risks)
@@ -221,7 +221,7 @@ def test_outputs_are_emptied_on_request():
 
 def test_without_input_topics_offsets_stay_and_that_is_a_risk():
     plan = reset(facts=FACTS)
-    assert plan.appliable and "reset_offsets" not in actions(plan)
+    assert plan.can_apply and "reset_offsets" not in actions(plan)
     assert any("no input topic is named: offsets stay" in risk for risk in plan.risks)
 
 
@@ -273,14 +273,14 @@ def test_a_forgotten_input_is_a_risk():
 def test_nobody_may_be_in_the_group_and_it_must_be_there(now, options, sentence):
     world = PaperCluster(known={APP: now} if now else {})
     plan = reset(world, facts=FACTS, input_topics=["in"], **options)
-    assert not plan.appliable
-    assert any(sentence in refusal for refusal in plan.refusals)
+    assert not plan.can_apply
+    assert any(sentence in blocker for blocker in plan.blockers)
 
 
 def test_force_is_a_step_and_no_preview_evicts():
     live = group(state="stable", members=(Member(id="m"),), **{"in": 4})
     plan = reset(PaperCluster(known={APP: live}), facts=FACTS, input_topics=["in"], force=True)
-    assert plan.appliable and actions(plan)[0] == "remove_members"
+    assert plan.can_apply and actions(plan)[0] == "remove_members"
 
 
 OWN = {"shop-counts-changelog": "the topology that was given names it"}
@@ -373,9 +373,9 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
     world.known["debug"] = group("debug", shop_counts_changelog=1)
     for options in ({}, {"internal_topics": ["shop-counts-changelog"]}):
         plan = reset(world, facts=FACTS, input_topics=["in"], **options)
-        assert any("shop-counts-changelog is not deleted" in r for r in plan.refusals)
+        assert any("shop-counts-changelog is not deleted" in r for r in plan.blockers)
     kept = reset(world, facts=FACTS, input_topics=["in"], keep_internal=True)
-    assert kept.appliable and "delete_topics" not in actions(kept)
+    assert kept.can_apply and "delete_topics" not in actions(kept)
 
 
 def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
@@ -387,14 +387,14 @@ def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
         " counts twice",
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
-    assert any(r.endswith("--keep-internal keeps it: give one of them") for r in both.refusals)
+    assert any(r.endswith("--keep-internal keeps it: give one of them") for r in both.blockers)
 
 
 def test_what_is_no_internal_topic_is_never_deleted():
     world = PaperCluster(names=(*TOPICS, "precious", "another-x-changelog"))
     for name in ("precious", "another-x-changelog"):
         plan = reset(world, facts=FACTS, internal_topics=[name])
-        assert any(refusal.startswith(name) for refusal in plan.refusals)
+        assert any(blocker.startswith(name) for blocker in plan.blockers)
 
 
 def test_a_reset_is_built_anew_from_its_options_alone():
@@ -403,7 +403,7 @@ def test_a_reset_is_built_anew_from_its_options_alone():
         "topology-source": ["in"], "topology-sink": ["out"], "topology-store": ["counts"],
         "topology": ["described.txt"], "bootstrap-server": "b:1",
     })  # fmt: skip
-    assert plan.appliable
+    assert plan.can_apply
     read = load_plan(dump_plan(plan), source="plan")
     again = build_plan("reset", APP, PaperCluster(), read.options)
     assert again.hash == plan.hash

@@ -53,7 +53,7 @@ def files(found):
 
 def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair():
     found = begin(TAKES, POSITION, CARRY, Paper())
-    assert found.refusals == []
+    assert found.blockers == []
     assert offsets(found) == {"orders": {0: 7, 1: 3}}
     assert files(found) == Beginning(name="1", files_of="1", entry=4)
     shown = impact(found.ways, Paper().topics(["orders"]))
@@ -71,7 +71,7 @@ def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair(
 )
 def test_a_point_is_found_in_every_partition(target, expected):
     found = begin(TAKES, POSITION, target, Paper(first={0: 4, 1: 6, 2: 0}))
-    assert found.refusals == []
+    assert found.blockers == []
     assert offsets(found)["orders"] == (expected or {0: 7, 1: 9})
 
 
@@ -91,11 +91,11 @@ def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over
             return {(t, n): 5 if t == "clicks" else self.first[n] for t, n in parts}
 
     found = begin(takes, position, at, Both(first={0: 2, 1: 2, 2: 2}))
-    (reason,) = found.refusals
+    (reason,) = found.blockers
     assert "records of orders[0], orders[1], orders[2] since" in reason
     assert "--past-retention" in reason
     alone = begin(TAKES, POSITION, at, Paper(first={0: 2, 1: 2, 2: 2}))
-    assert alone.refusals == []
+    assert alone.blockers == []
     assert any("do not begin at one point" in risk for risk in alone.risks)
 
 
@@ -105,13 +105,13 @@ def test_files_older_than_the_time_count_as_read():
     again = begin(TAKES, POSITION, Target(place=Place.BEGINNING), Paper())
     assert files(again) is None
     end = begin(TAKES, POSITION, Target(place=Place.END), Paper())
-    assert any("can't leave out those that wait" in one for one in end.refusals)
+    assert any("can't leave out those that wait" in one for one in end.blockers)
 
 
 def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():
     world = Paper(first={0: 4})
     asked = begin(TAKES, POSITION, Target(place=Place.TIME, at=50), world)
-    assert any("orders[1] has no record at or after" in one for one in asked.refusals)
+    assert any("orders[1] has no record at or after" in one for one in asked.blockers)
     left = Target(place=Place.TIME, at=50, silent=Silent.LEAVE)
     assert offsets(begin(TAKES, POSITION, left, world))["orders"] == {0: 4, 1: 3}
     end = Target(place=Place.TIME, at=50, silent=Silent.END)
@@ -136,7 +136,7 @@ def test_only_what_was_chosen_moves():
 )
 def test_what_can_t_be_is_refused(takes, world, target, sentence):
     found = begin(takes, POSITION, target, world)
-    assert any(sentence in one for one in found.refusals), found.refusals
+    assert any(sentence in one for one in found.blockers), found.blockers
 
 
 def test_without_a_cluster_it_is_carried_unseen():

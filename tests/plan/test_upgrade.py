@@ -79,7 +79,7 @@ def assert_back(here, old):
 def test_an_open_gate_gives_the_steps_and_both_fingerprints(query):
     here = query()
     plan = upgrade_of(here)
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == ACTIONS
     assert set(plan.preconditions["versions"]) == {"before", "after"}
     assert plan.impact["verdict"] == "resumes"
@@ -91,20 +91,20 @@ def test_a_closed_gate_shows_the_findings_and_what_gets_over_them(query):
     here = query("agg_add_column")
     plan = upgrade_of(here)
     assert not plan.steps
-    assert "(refuses)" in plan.refusals[0]
-    assert "`headgate plan from-scratch` gets over it" in plan.refusals[0]
+    assert "(refuses)" in plan.blockers[0]
+    assert "`headgate plan from-scratch` gets over it" in plan.blockers[0]
 
 
 def test_another_version_than_ran_does_not_open_the_gate(query):
     here = query("agg_add_column")
     # The new version compared with itself: only the state knows that something else ran.
     plan = upgrade_of(here, before=str(here.case / "after"))
-    assert not plan.steps and "(refuses)" in plan.refusals[0]
+    assert not plan.steps and "(refuses)" in plan.blockers[0]
 
 
 def test_what_the_gate_lets_pass_is_a_risk(query):
     plan = upgrade_of(query("agg_add_column"), **{"fail-on": "none"})
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert any("(refuses)" in risk for risk in plan.risks)
 
 
@@ -117,12 +117,12 @@ def test_a_word_that_closes_nothing_is_wrong(query, given):
 @pytest.mark.parametrize("word", ["deploy", "rollback"])
 def test_without_a_way_to_deploy_and_back_nothing_is_planned(query, word):
     plan = upgrade_of(query(commands=replace(COMMANDS, **{word: None})))
-    assert not plan.steps and f"no {word} command" in plan.refusals[0]
+    assert not plan.steps and f"no {word} command" in plan.blockers[0]
 
 
 def test_code_that_lies_in_its_place_needs_no_deploy(query):
     plan = upgrade_of(query(commands=replace(COMMANDS, deploy=None)), deployed=True)
-    assert plan.appliable and "as deployed already" in plan.steps[3].describe()
+    assert plan.can_apply and "as deployed already" in plan.steps[3].describe()
 
 
 def test_a_version_that_changed_since_is_stale(query, tmp_path):

@@ -65,7 +65,7 @@ def upgrade_of(world, case, **options):
 
 def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
     plan = upgrade_of(PaperWorld(tmp_path), "U01_filter_condition", **{"fail-on": "refuses"})
-    assert plan.appliable, plan.refusals
+    assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
         "recheck_version",
@@ -90,7 +90,7 @@ def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
 def test_an_inserted_operator_that_shifts_a_store_closes_the_gate(tmp_path):
     plan = upgrade_of(PaperWorld(tmp_path), "U02b_insert_filter_unnamed_groupby")
     assert not plan.steps
-    assert any("(silently_wrong)" in reason for reason in plan.refusals)
+    assert any("(silently_wrong)" in reason for reason in plan.blockers)
 
 
 def test_nothing_known_of_what_runs_is_said(tmp_path):

@@ -104,7 +104,7 @@ class Trial:
         """Plan the scenario and return the plan's file."""
         scene, file = self.scene, str(self.scene.folder / "plan.json")
         made = self.command("plan", scene.scenario, scene.pipeline, *scene.arguments, "-o", file)
-        assert made["appliable"], made["refusals"]
+        assert made["can_apply"], made["blockers"]
         return file
 
     def apply(self, file: str) -> str:

@@ -123,7 +123,7 @@ def _attempt(case: Case, kind: Kind, result: Result) -> None:
 
 def _announced(plan: dict[str, Any]) -> str:
     """Return the plan's numbers and its sentences of loss, in one cell."""
-    blockers = plan.get("blockers", plan.get("refusals"))
+    blockers = plan["blockers"]
     if blockers:
         return "blocked: " + blockers[0].replace("|", "/")
     impact = plan["impact"]

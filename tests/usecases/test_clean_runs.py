@@ -15,7 +15,7 @@ from headgate.store.tables import RUNS
 from headgate.store.worker_slots import Slot
 from headgate.text.times import read_duration
 from headgate.usecases.context import open_context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_refusals
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers
 from headgate.usecases.runs.clean_runs import clean_runs
 from headgate.worker.main import Worker
 
@@ -86,7 +86,7 @@ def test_a_cleaned_run_is_not_undone_any_more(home):
     home.clean()
     with closing(open_store(home.context.store_url)) as store:
         assert [row.action for row in store.audit.list(run)][-1] == CLEAN
-        (reason,) = _undo_refusals(store, store.runs.get(run), None)
+        (reason,) = _undo_blockers(store, store.runs.get(run), None)
     assert "snapshots of run" in reason and "were removed at" in reason
 
 

@@ -68,7 +68,7 @@ def test_a_description_gets_the_registered_application_id(application):
 
 def test_a_plan_knows_the_sink_before_any_capture(query):
     plan = plan_scenario(query, "from-scratch", "rows")
-    assert any("file sink" in reason for reason in plan.refusals)
+    assert any("file sink" in reason for reason in plan.blockers)
 
 
 def test_a_watch_tells_the_output_mode_and_the_state_before_any_capture(query, tmp_path):
@@ -136,7 +136,7 @@ def test_a_checkpoint_of_another_query_blocks_a_plan(query, tmp_path):
         version = read_version([str(told)])
         store.versions.add("rows", version, fingerprint(version), origin=Origin.OBSERVED)
     plan = plan_scenario(context, "from-scratch", "rows")
-    assert any("and the watch and the stored version are of" in r for r in plan.refusals)
+    assert any("and the watch and the stored version are of" in r for r in plan.blockers)
     check = {c.name: c for c in diagnose(str(tmp_path / "headgate.toml"))}["checkpoint of rows"]
     assert check.state is State.FAILED and OTHER in check.message
 

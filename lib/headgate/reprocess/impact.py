@@ -121,7 +121,7 @@ def with_kept(plan: Plan, keep: timedelta) -> Plan:
 
     The size is told where a step copies a checkpoint and the scenario has not told it already.
     """
-    if not plan.appliable or plan.scenario == UNDO:
+    if not plan.can_apply or plan.scenario == UNDO:
         return plan
     copies = [d for d in (s.details() for s in plan.steps) if d.get("copied") is not None]
     told: dict[str, Any] = {"kept_seconds": round(keep.total_seconds())}

@@ -59,16 +59,16 @@ class Plan:
     preconditions: dict[str, Any] = field(default_factory=dict)
     impact: dict[str, Any] = field(default_factory=dict)
     risks: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
     undoes: tuple[int | None, ...] = ()
     outputs: OutputEffects = OutputEffects()
 
     @property
-    def appliable(self) -> bool:
+    def can_apply(self) -> bool:
         """Whether a run may begin: nothing refuses it and there is something to do."""
-        return not self.refusals and bool(self.steps)
+        return not self.blockers and bool(self.steps)
 
     @property
     def hash(self) -> str:
@@ -112,8 +112,8 @@ class Plan:
             "hash": sha,
             "scenario": self.scenario,
             "pipeline": self.pipeline,
-            "appliable": self.appliable,
-            "refusals": list(self.refusals),
+            "can_apply": self.can_apply,
+            "blockers": list(self.blockers),
             "risks": list(self.risks),
             "preconditions": self.preconditions,
             "impact": self.impact,
@@ -193,7 +193,7 @@ class _Document(TypedDict):
     preconditions: dict[str, Any]
     impact: dict[str, Any]
     risks: list[str]
-    refusals: list[str]
+    blockers: list[str]
     options: dict[str, Any]
     resources: list[str]
     undoes: list[int | None]
@@ -215,7 +215,7 @@ def _from(document: Mapping[str, Any]) -> Plan:
         preconditions=dict(document["preconditions"]),
         impact=dict(document["impact"]),
         risks=tuple(document["risks"]),
-        refusals=tuple(document["refusals"]),
+        blockers=tuple(document["blockers"]),
         options=dict(document["options"]),
         resources=tuple(document["resources"]),
         undoes=tuple(document["undoes"]),

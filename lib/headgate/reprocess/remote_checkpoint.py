@@ -62,7 +62,7 @@ def start_flaw(pipeline: Pipeline) -> str | None:
     return None if passes else "has one without it"
 
 
-def refusals(pipeline: Pipeline) -> list[str]:
+def blockers(pipeline: Pipeline) -> list[str]:
     """Refuse a start command that does not hand on where the checkpoint is."""
     why = start_flaw(pipeline)
     if why is None:

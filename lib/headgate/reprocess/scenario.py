@@ -119,16 +119,16 @@ class Asked:
     others: Mapping[str, Version] = field(default_factory=dict)
     known: LastPositions = no_positions
 
-    def refuse(self, *reasons: str) -> Plan:
+    def block(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""
-        return Plan(scenario=self.scenario, pipeline=self.pipeline.name, refusals=reasons)
+        return Plan(scenario=self.scenario, pipeline=self.pipeline.name, blockers=reasons)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """One scenario. `title` is a few words, `what` one sentence for whoever chooses.
 
-    `build` returns the plan, appliable or not; it has no effects. A plan whose options are empty
+    `build` returns the plan, can_apply or not; it has no effects. A plan whose options are empty
     gets those that were asked; a builder that resolves one (two days ago) returns the plan with
     the resolved ones, because the plan is built anew from them before its run begins.
     """

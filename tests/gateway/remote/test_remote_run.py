@@ -81,7 +81,7 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     settings, new = s3.settings, f"{OLD}.2"
     before = listing_hash(OLD, settings)
     file, plan = team.plan("q", "--batch", "1", "--sink", "kafka", scenario="rewind")
-    assert plan["appliable"], plan["refusals"]
+    assert plan["can_apply"], plan["blockers"]
     assert plan["impact"]["snapshot"]["copied"] == plan["impact"]["snapshot"]["bytes"] > 0
     first = worker_of(team)
     run = team.run("apply", str(file), "--detach")["run"]

@@ -111,14 +111,14 @@ class HdfsLab(Lab):
 
     def apply(self, scenario, options=None):
         plan = build_plan(scenario, "q", self.effects(), options or {})
-        assert plan.appliable, plan.refusals
+        assert plan.can_apply, plan.blockers
         run = self.enqueue(plan)
         self.carry_out(run, plan)
         return run, plan
 
     def take_back(self, run, plan):
         undo = self.undo(run, plan)
-        assert undo.appliable, undo.refusals
+        assert undo.can_apply, undo.blockers
         self.carry_out(self.enqueue(undo, run), undo, run)
 
     def carry_out(self, run, plan, undo_of=None):

@@ -19,7 +19,7 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
     context = current_context()
     plan = with_costs(context, plan_scenario(context, scenario, pipeline, answers))
     if output == "json":
-        kept = ("scenario", "pipeline", "appliable", "refusals", "impact", "outputs")
+        kept = ("scenario", "pipeline", "can_apply", "blockers", "impact", "outputs")
         document = plan.document()
         emit_json({key: document[key] for key in kept})
     else:
@@ -27,9 +27,9 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
             say(f"{name}: {sentence}.")
         for name, sentence in output_lines(plan):
             say(f"{name}: {sentence}")
-        for refusal in plan.refusals:
-            say(f"Refused: {refusal}.")
-    return 0 if plan.appliable else 3
+        for blocker in plan.blockers:
+            say(f"Blocked: {blocker}.")
+    return 0 if plan.can_apply else 3
 
 
 @click.group("estimate", cls=Scenarios, run=_estimate, more=(format_option(),))

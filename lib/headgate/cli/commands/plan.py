@@ -33,7 +33,7 @@ def _plan(
     if file is not None:
         _write(Path(file), dump_plan(plan))
     show_plan(plan, output=output)
-    return 0 if plan.appliable else 3
+    return 0 if plan.can_apply else 3
 
 
 def _with_costs(context: Context, plan: Plan) -> Plan:

@@ -21,7 +21,7 @@ def _request(
 ) -> int:
     context = current_context()
     plan = plan_scenario(context, scenario, pipeline, answers)
-    if not plan.appliable:
+    if not plan.can_apply:
         show_plan(plan, output=output)
         return 3
     plan = with_costs(context, plan)

@@ -94,7 +94,7 @@ def command(**given: Any) -> int:
     if given["execute"]:
         return _execute(context, plan, output=given["output"], detach=given["detach"])
     show_plan(plan, output=given["output"])
-    return 0 if plan.appliable else 3
+    return 0 if plan.can_apply else 3
 
 
 def _answers(given: dict[str, Any]) -> dict[str, Any]:

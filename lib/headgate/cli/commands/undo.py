@@ -28,7 +28,7 @@ def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
     plan = plan_undo(context, run)
     if dry_run:
         show_plan(plan, output=output)
-        return 0 if plan.appliable else 3
+        return 0 if plan.can_apply else 3
     notes = [f"{name}: {sentence}" for name, sentence in output_lines(plan)]
     for note in (*notes, *(f"Note: {risk}." for risk in plan.risks)):
         progress_console().print(note, markup=False, soft_wrap=True)

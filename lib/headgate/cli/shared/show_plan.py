@@ -32,8 +32,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))
     for risk in plan.risks:
         yield f"Risk: {risk}."
-    for refusal in plan.refusals:
-        yield f"Refused: {refusal}."
+    for blocker in plan.blockers:
+        yield f"Blocked: {blocker}."
 
 
 def _offset(offset: int | None) -> str:

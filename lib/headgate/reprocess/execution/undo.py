@@ -32,17 +32,17 @@ from headgate.reprocess.steps.process.stop_start import StopPipeline
 class Past:
     """A run that has ended: its plan, and what the journal says of each step.
 
-    `refusals` are the reasons that the run's row gives against an undo.
+    `blockers` are the reasons that the run's row gives against an undo.
     """
 
     run: str
     plan: Plan
     records: Mapping[int, Record]
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
 
 
 def build_undo(past: Past, world: World) -> Plan:
-    """Return the plan that puts back what the run changed, appliable or not."""
+    """Return the plan that puts back what the run changed, can_apply or not."""
     pipeline = past.plan.pipeline
     commands = _commands(pipeline, world)
     pairs: list[tuple[int | None, Step]] = [
@@ -60,7 +60,7 @@ def build_undo(past: Past, world: World) -> Plan:
         steps=steps,
         preconditions=preconditions,
         risks=tuple(_risks(steps, world)),
-        refusals=(*past.refusals, *_refusals(past, steps, preconditions, world)),
+        blockers=(*past.blockers, *_blockers(past, steps, preconditions, world)),
         options={"run": past.run},
         resources=past.plan.resources,
         undoes=tuple(position for position, _ in pairs),
@@ -174,10 +174,10 @@ def _preconditions(past: Past, steps: tuple[Step, ...], world: World) -> dict[st
     return facts
 
 
-def _refusals(
+def _blockers(
     past: Past, steps: tuple[Step, ...], facts: Mapping[str, Any], world: World
 ) -> list[str]:
-    if past.refusals:
+    if past.blockers:
         return []
     found = [
         reason
@@ -192,9 +192,9 @@ def _refusals(
         found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
     stops = any(isinstance(s, StopPipeline) and s.command for s in steps)
     for step in steps:
-        found += step.refusals(world)
+        found += step.blockers(world)
         if isinstance(step, RestoreOffsets):
-            found += _offset_refusals(step, facts["topics"], world, stops=stops)
+            found += _offset_blockers(step, facts["topics"], world, stops=stops)
     return found
 
 
@@ -206,7 +206,7 @@ def _remains(step: Step, record: Record, world: World) -> tuple[str, ...]:
     return (f"can't be undone: {step.describe()}",) if said is None else said
 
 
-def _offset_refusals(
+def _offset_blockers(
     step: RestoreOffsets, topics: Mapping[str, Any], world: World, *, stops: bool
 ) -> list[str]:
     found = []

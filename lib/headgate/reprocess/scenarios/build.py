@@ -75,7 +75,7 @@ def build_plan(
     others: Mapping[str, Version] | None = None,
     known: LastPositions = no_positions,
 ) -> Plan:
-    """Return the plan of `scenario` for a registered pipeline, appliable or not.
+    """Return the plan of `scenario` for a registered pipeline, can_apply or not.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
     applications, `known` where its group was last. ScenarioError for a scenario that there
@@ -97,19 +97,19 @@ def build_plan(
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
-        return asked.refuse(support.why)
+        return asked.block(support.why)
     asked = replace(asked, options=read_answers(declared, options or {}, registered.engine))
     try:
         plan = declared.build(asked)
     except RefusedError as error:
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
-        plan = asked.refuse(str(error))
+        plan = asked.block(str(error))
     plan = plan if plan.options else replace(plan, options=dict(asked.options))
     plan = with_statements(asked, plan)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
     shared = common.shared_checkpoint(registered, world) if plan.steps else []
-    more = tuple(reason for reason in shared if reason not in plan.refusals)
-    return replace(plan, refusals=(*plan.refusals, *more)) if more else plan
+    more = tuple(reason for reason in shared if reason not in plan.blockers)
+    return replace(plan, blockers=(*plan.blockers, *more)) if more else plan
 
 
 def _scenario(name: str) -> Scenario:

@@ -51,9 +51,9 @@ def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
     stays = " Results that it writes stay." if plan.outputs.remains else ""
-    if plan.refusals:
-        more = len(plan.refusals) - 1
-        reason = _sentence(as_asked(plan.refusals[0], plan.scenario)) + (
+    if plan.blockers:
+        more = len(plan.blockers) - 1
+        reason = _sentence(as_asked(plan.blockers[0], plan.scenario)) + (
             f" And {more} more." if more else ""
         )
         line = markup.verdict("!", "Refused.", f"{reason} Nothing was changed.", "refuses")
@@ -118,10 +118,10 @@ def _short(text: str) -> str:
 
 
 def plan_consequences(plan: Plan) -> None:
-    """Show refusals, risks, what is read again, preconditions and the command line."""
-    if plan.refusals:
-        reasons = [as_asked(reason, plan.scenario) for reason in plan.refusals]
-        _sentences("Refused because", reasons, "refuses")
+    """Show blockers, risks, what is read again, preconditions and the command line."""
+    if plan.blockers:
+        reasons = [as_asked(reason, plan.scenario) for reason in plan.blockers]
+        _sentences("Blockers", reasons, "refuses")
     if plan.risks:
         _sentences("Risks", [as_asked(risk, plan.scenario) for risk in plan.risks], "unknown")
     for name, sentences in _outputs(plan).items():

@@ -207,5 +207,5 @@ def _undo_dialog(context: Context, run: str) -> None:
     with rest:
         plan_consequences(plan)
     if st.button("Undo it", key=RunsKey.UNDO_CONFIRM, type="primary", icon=":material/undo:",
-                 disabled=not plan.appliable):  # fmt: skip
+                 disabled=not plan.can_apply):  # fmt: skip
         act(lambda: select(undo_run(context, run, by=user()), Param.RUN))

@@ -36,7 +36,7 @@ class _Copied:
 def with_copy_time(context: Context, plan: Plan) -> Plan:
     """Return the plan with how long its copy takes, or why nobody knows; others as they are."""
     copies = [s.details() for s in plan.steps if s.action == _COPY]
-    if not copies or not plan.appliable or copies[0].get("bytes") is None:
+    if not copies or not plan.can_apply or copies[0].get("bytes") is None:
         return plan
     # Imported here: hardly a plan copies a remote checkpoint.
     from headgate.store import open_store

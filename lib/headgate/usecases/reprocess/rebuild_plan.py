@@ -54,8 +54,8 @@ def fresh_plan(
     broken = {r.id: r for r in touching if _is_half_done(store, r)}
     return replace(
         plan,
-        refusals=(
-            *plan.refusals,
+        blockers=(
+            *plan.blockers,
             *(strange_checkpoint(world, pipeline, version) if plan.steps else ()),
             *(f"run {r.id} is {r.state} here" for r in active.values()),
         ),
@@ -132,7 +132,7 @@ def undo_plan(store: Store | Glance, world: World, run: str, *, but: str | None 
         run=run,
         plan=load_plan(row.plan, source=f"run {run}"),
         records={position: record.as_record() for position, record in entries.items()},
-        refusals=tuple(_undo_refusals(store, row, but)),
+        blockers=tuple(_undo_blockers(store, row, but)),
     )
     return build_undo(past, world)
 
@@ -149,25 +149,25 @@ def approved_now(
     else:
         assert plan.pipeline is not None
         now = fresh_plan(store, world, plan.scenario, plan.pipeline, plan.options, but=but)
-    if not plan.appliable:
-        raise RefusedError("the plan may not be applied: " + _sentences(plan.refusals))
+    if not plan.can_apply:
+        raise RefusedError("the plan may not be applied: " + _sentences(plan.blockers))
     if not now.steps:
         # Nothing to compare with: the reason says more than that all preconditions are gone.
-        raise RefusedError(_sentences(now.refusals))
+        raise RefusedError(_sentences(now.blockers))
     if differences := moved(plan, now):
         raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
-    if not now.appliable:
-        raise RefusedError(_sentences(now.refusals))
+    if not now.can_apply:
+        raise RefusedError(_sentences(now.blockers))
     # What was measured for whoever decided stays with the run, and what they have approved.
     approved = {APPROVED: counts} if (counts := approved_counts(plan)) else {}
     return replace(now, impact={**measured(plan.impact), **now.impact, **approved})
 
 
-def _sentences(refusals: tuple[str, ...]) -> str:
-    return "; ".join(refusals) or "there is nothing to do"
+def _sentences(blockers: tuple[str, ...]) -> str:
+    return "; ".join(blockers) or "there is nothing to do"
 
 
-def _undo_refusals(store: Store | Glance, row: RunFacts, but: str | None) -> list[str]:
+def _undo_blockers(store: Store | Glance, row: RunFacts, but: str | None) -> list[str]:
     if row.undo_of is not None:
         return [f"run {row.id} is an undo itself: plan the scenario again instead"]
     if row.state.is_active:

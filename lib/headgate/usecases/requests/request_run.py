@@ -36,8 +36,8 @@ def ask_for_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
     """Return the id of the request for a plan that somebody has seen."""
     if not reason.strip():
         raise ScenarioError("a request needs a reason: who decides on it wants to know why")
-    if not plan.appliable or plan.pipeline is None:
-        why = "; ".join(plan.refusals) or "there is nothing to do"
+    if not plan.can_apply or plan.pipeline is None:
+        why = "; ".join(plan.blockers) or "there is nothing to do"
         raise RefusedError(f"the plan may not be applied: {why}")
     new = NewRequest(
         scenario=plan.scenario,

@@ -21,9 +21,9 @@ def build(asked: Asked) -> Plan:
     """Return the plan: prove that nobody is in the group, record its offsets, delete it."""
     pipeline, world = asked.pipeline, asked.world
     group = world.group(str(pipeline.group))
-    refusals = list(group_refusals(asked, group))
+    blockers = list(group_blockers(asked, group))
     if group.state != "dead" and group.type not in _CONSUMERS:
-        refusals.append(f"group {group.id} is of type {group.type}, not a consumer group")
+        blockers.append(f"group {group.id} is of type {group.type}, not a consumer group")
     topics = {o.topic for o in group.offsets} | set(pipeline.topics)
     return Plan(
         scenario=asked.scenario,
@@ -43,13 +43,13 @@ def build(asked: Asked) -> Plan:
             *([f"the topics that it reads stay: {named(topics)}"] if topics else []),
             *common.group_risks(group),
         ),
-        refusals=tuple(refusals),
+        blockers=tuple(blockers),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
     )
 
 
-def group_refusals(asked: Asked, group: Group) -> Iterator[str]:
+def group_blockers(asked: Asked, group: Group) -> Iterator[str]:
     """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
     pipeline, world = asked.pipeline, asked.world
     if group.state == "dead":

@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Asked
-from headgate.reprocess.scenarios.decommission.consumer_group import DELETABLE, group_refusals
+from headgate.reprocess.scenarios.decommission.consumer_group import DELETABLE, group_blockers
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
@@ -20,7 +20,7 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     look,
 )
 from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import (
-    refusals as reset_refusals,
+    blockers as reset_blockers,
 )
 from headgate.reprocess.steps import (
     AwaitTransactions,
@@ -67,7 +67,7 @@ def build(asked: Asked) -> Plan:
             "subjects": sorted(subjects),
         },
         risks=tuple(_risks(seen, shapes)),
-        refusals=tuple(dict.fromkeys([*group_refusals(asked, seen.group), *reset_refusals(seen)])),
+        blockers=tuple(dict.fromkeys([*group_blockers(asked, seen.group), *reset_blockers(seen)])),
         options=dict(asked.options),
         resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
     )

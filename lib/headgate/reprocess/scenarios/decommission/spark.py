@@ -10,7 +10,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.decommission.consumer_group import (
     DELETABLE,
-    group_refusals,
+    group_blockers,
     running,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -29,7 +29,7 @@ def build(asked: Asked) -> Plan:
     found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
-        return asked.refuse(where if pipeline.checkpoint else "headgate.toml names no `checkpoint`")
+        return asked.block(where if pipeline.checkpoint else "headgate.toml names no `checkpoint`")
     group = _group(asked)
     aside = MoveToBackup(
         pipeline=pipeline.name,
@@ -52,7 +52,7 @@ def build(asked: Asked) -> Plan:
         },
         impact={"records": {}, "total": 0},
         risks=(*_risks(asked, found, group), *(common.group_risks(group) if group else ())),
-        refusals=tuple(_refusals(asked, found, group)),
+        blockers=tuple(_blockers(asked, found, group)),
         options=dict(asked.options),
         resources=(
             f"checkpoint:{found.location}",
@@ -85,8 +85,8 @@ def _facts(asked: Asked, group: Group | None) -> dict[str, object]:
     }
 
 
-def _refusals(asked: Asked, found: Checkpoint, group: Group | None) -> Iterator[str]:
-    yield from running(asked) if group is None else group_refusals(asked, group)
+def _blockers(asked: Asked, found: Checkpoint, group: Group | None) -> Iterator[str]:
+    yield from running(asked) if group is None else group_blockers(asked, group)
     if group is not None and group.type not in DELETABLE:
         yield f"group {group.id} is of type {group.type}: it can't be deleted and put back"
     yield from common.shared_checkpoint(asked.pipeline, asked.world)

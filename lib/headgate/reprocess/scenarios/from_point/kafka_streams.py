@@ -13,7 +13,7 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     look,
     with_targets,
 )
-from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import refusals, risks
+from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import blockers, risks
 from headgate.reprocess.steps.offsets.target import Place, Target
 
 
@@ -36,7 +36,7 @@ def build(asked: Asked, target: Target) -> Plan:
 
 
 def reset(asked: Asked, wish: StreamsWish) -> Plan:
-    """Return the plan of a wish, appliable or not."""
+    """Return the plan of a wish, can_apply or not."""
     seen = look(asked, wish)
     seen = replace(seen, found=with_targets(seen))
-    return build_plan_of(seen, refusals=refusals(seen), risks=risks(seen))
+    return build_plan_of(seen, blockers=blockers(seen), risks=risks(seen))

@@ -30,15 +30,15 @@ def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
     if isinstance(found, Plan):
         return found
     checkpoint, position = found
-    takes, refusals, risks = matched_takes(position, asked.version)
+    takes, blockers, risks = matched_takes(position, asked.version)
     if target.place is Place.CURRENT:
-        refusals.append("to begin where it is, with empty state, is what new-checkpoint does")
+        blockers.append("to begin where it is, with empty state, is what new-checkpoint does")
     wish = Wish(
         target=target,
         takes=takes,
         only=only,
         new_output=asked.options.get("new-output", False),
-        refusals=(*refusals, *_unknown(position, only)),
+        blockers=(*blockers, *_unknown(position, only)),
         risks=tuple(risks),
     )
     return begin_query(asked, checkpoint, position, wish)

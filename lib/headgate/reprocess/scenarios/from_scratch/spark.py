@@ -27,7 +27,7 @@ def build(asked: Asked) -> Plan:
     if found is None:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
         missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.refuse(missing)
+        return asked.block(missing)
     read = found.offsets if world.has_cluster() else {}
     topics = world.topics(read) if read else {}
     place = elsewhere.new_place(world, pipeline) if found.remote else None
@@ -51,7 +51,7 @@ def build(asked: Asked) -> Plan:
             *lost.risks,
             *(elsewhere.risks(pipeline, found, place) if place else ()),
         ),
-        refusals=tuple(_refusals(asked, found, topics)),
+        blockers=tuple(_blockers(asked, found, topics)),
         resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
     )
 
@@ -94,17 +94,17 @@ def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:
     }
 
 
-def _refusals(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> list[str]:
+def _blockers(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> list[str]:
     pipeline, world = asked.pipeline, asked.world
-    refusals = common.must_be_stopped(pipeline, world)
-    refusals += common.shared_checkpoint(pipeline, world)
+    blockers = common.must_be_stopped(pipeline, world)
+    blockers += common.shared_checkpoint(pipeline, world)
     if world.has_cluster():
-        refusals += common.topic_refusals(set(found.offsets), topics)
+        blockers += common.topic_blockers(set(found.offsets), topics)
     if found.remote:
-        refusals += elsewhere.refusals(pipeline)
+        blockers += elsewhere.blockers(pipeline)
     elif found.fixed:
-        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
-    refusals += [
+        blockers.append(f"{found.location} can't be replaced: {found.fixed}")
+    blockers += [
         f"{_name(source)} is declared with startingOffsets=latest: without its checkpoint the"
         " query would begin at the end, not at the beginning; from-point with --to-earliest writes"
         " the beginning into the checkpoint"
@@ -112,12 +112,12 @@ def _refusals(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> l
         if _starts(source) == "latest"
     ]
     if asked.options.get("outputs", "keep") == "keep":
-        refusals += common.skipped_batches(
+        blockers += common.skipped_batches(
             asked.version,
             "the query begins at 0 again: what it writes would be silently dropped. Set its files"
             " aside with --outputs=empty, or let it write to another folder with --outputs=new",
         )
-    return refusals
+    return blockers
 
 
 def _risks(

@@ -25,9 +25,9 @@ def build(asked: Asked) -> Plan:
     checkpoint, position = found
     takes: tuple[Take, ...]
     if rows := asked.options.get("source", ()):
-        (takes, risks), refusals = given_takes(rows, position, asked.version), list[str]()
+        (takes, risks), blockers = given_takes(rows, position, asked.version), list[str]()
     else:
-        takes, refusals, risks = matched_takes(position, asked.version)
+        takes, blockers, risks = matched_takes(position, asked.version)
     folder = asked.options.get("export-state")
     wish = Wish(
         target=CARRY,
@@ -36,7 +36,7 @@ def build(asked: Asked) -> Plan:
         to=asked.options.get("to"),
         rehearse=asked.options.get("rehearse", False),
         new_output=asked.options.get("new-output", False),
-        refusals=(*refusals, *_export_refusals(position, folder)),
+        blockers=(*blockers, *_export_blockers(position, folder)),
         risks=(*risks, *_export_risks(folder)),
     )
     return begin_query(asked, checkpoint, position, wish)
@@ -54,7 +54,7 @@ def _export(asked: Asked, found: Checkpoint, folder: str | None) -> tuple[Export
     return (step,)
 
 
-def _export_refusals(position: QueryPosition, folder: str | None) -> list[str]:
+def _export_blockers(position: QueryPosition, folder: str | None) -> list[str]:
     if folder is None:
         return []
     if not PurePosixPath(folder).is_absolute():

@@ -38,11 +38,11 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
     group = world.group(pipeline.group)
     topics = world.topics({topic for topic, _ in committed(world, group.id)})
     facts = common.topic_facts(topics)
-    refusals = common.topic_refusals(set(facts), topics)
+    blockers = common.topic_blockers(set(facts), topics)
     if not group.is_inactive and (pipeline.commands.stop is None or group.state == "dead"):
-        refusals.append(active_reason(world, group.id))
+        blockers.append(active_reason(world, group.id))
     if group.type not in _TYPES and group.state != "dead":
-        refusals.append(
+        blockers.append(
             f"group {group.id} is of type {group.type}: its offsets can't be put back, so that"
             " there is no way back"
         )
@@ -59,7 +59,7 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
         },
         impact=_impact(verdict),
         risks=(*_risks(pipeline, verdict, topics), *common.group_risks(group)),
-        refusals=tuple(refusals),
+        blockers=tuple(blockers),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
     )

@@ -24,12 +24,12 @@ def build(asked: Asked) -> Plan:
     fail_on = read_fail_on(asked.options.get("fail-on"))
     pipeline = asked.pipeline
     if pipeline.commands.rollback is None:
-        return asked.refuse(
+        return asked.block(
             f"{pipeline.name} has no rollback command: there would be no way back. Register"
             " `deploy` and `rollback` under [pipeline.commands]; a person can be either"
         )
     if pipeline.commands.deploy is None and not asked.options.get("deployed"):
-        return asked.refuse(
+        return asked.block(
             f"{pipeline.name} has no deploy command: register one, or say with --deployed that the"
             " new version starts without it"
         )
@@ -45,7 +45,7 @@ def build(asked: Asked) -> Plan:
         options["before"] = verdict.compared
     asked = dataclasses.replace(asked, options=options)
     if verdict.closed:
-        refused = asked.refuse(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
+        refused = asked.block(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
         return dataclasses.replace(refused, options=options)
     if pipeline.engine is Engine.SPARK:
         plan = upgrade_spark.build(asked, verdict)

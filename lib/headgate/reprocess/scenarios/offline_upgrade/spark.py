@@ -30,13 +30,13 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
     if found is None:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
         missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.refuse(f"{missing}: a version that begins anew needs no upgrade")
-    refusals = common.must_be_stopped(pipeline, world)
+        return asked.block(f"{missing}: a version that begins anew needs no upgrade")
+    blockers = common.must_be_stopped(pipeline, world)
     place = elsewhere.new_place(world, pipeline) if found.remote else None
     if found.remote:
-        refusals += elsewhere.refusals(pipeline)
+        blockers += elsewhere.blockers(pipeline)
     elif found.fixed:
-        refusals.append(f"{found.location} can't be put back: {found.fixed}")
+        blockers.append(f"{found.location} can't be put back: {found.fixed}")
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -56,7 +56,7 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
             *_risks(pipeline, found),
             *(elsewhere.risks(pipeline, found, place) if place else ()),
         ),
-        refusals=tuple(refusals),
+        blockers=tuple(blockers),
         resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
     )
 

@@ -33,7 +33,7 @@ def build(asked: Asked) -> Plan:
         steps=steps,
         preconditions={**group, "commands": _commands(pipeline)},
         risks=tuple(_risks(pipeline, resume=resume)),
-        refusals=tuple(_refusals(pipeline, world, resume=resume)),
+        blockers=tuple(_blockers(pipeline, world, resume=resume)),
         options=dict(asked.options),
         resources=tuple(_resources(pipeline, location)),
     )
@@ -94,7 +94,7 @@ def _resources(pipeline: Pipeline, location: str | None) -> list[str]:
     return [*group, *([f"checkpoint:{location}"] if location else [])]
 
 
-def _refusals(pipeline: Pipeline, world: World, *, resume: bool) -> list[str]:
+def _blockers(pipeline: Pipeline, world: World, *, resume: bool) -> list[str]:
     commands = pipeline.commands
     if commands.pause is None and commands.stop is None:
         needed = _NEEDED[pipeline.engine].why

@@ -40,20 +40,20 @@ def build(asked: Asked) -> Plan:
     astray = _astray(positions, topics)
     if not astray.below and not astray.beyond:
         if unread := common.unread_logs(topics):
-            return asked.refuse(*unread)
+            return asked.block(*unread)
         if waits := repair_transactions.blocking(asked, topics):
-            return asked.refuse(f"every offset of {group} is within its log, and {waits}")
+            return asked.block(f"every offset of {group} is within its log, and {waits}")
         left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
-        return asked.refuse(
+        return asked.block(
             f"there is nothing to repair: every offset of {group} is within its log{left}"
         )
     beyond = str(asked.options.get("beyond", ""))
     known = asked.known(topics) if astray.beyond else {}
     if astray.beyond and not beyond:
-        return asked.refuse(_choices(astray, known))
+        return asked.block(_choices(astray, known))
     unknown = astray.beyond.keys() - known.keys()
     if beyond == LAST_KNOWN and unknown:
-        return asked.refuse(
+        return asked.block(
             f"--beyond={LAST_KNOWN}: no last position of {_named(unknown)} is known. Choose"
             " --beyond=beginning or --beyond=end."
         )

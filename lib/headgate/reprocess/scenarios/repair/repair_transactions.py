@@ -23,7 +23,7 @@ def build(asked: Asked, topics: Mapping[str, Topic], named: Sequence[str]) -> Pl
     found = {t.name: t for t in _of(asked.world, topics)}
     if unknown := sorted(set(named) - found.keys()):
         open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
-        return asked.refuse(
+        return asked.block(
             f"--abort-transaction: {', '.join(unknown)} is not open on a topic that"
             f" {asked.pipeline.group} reads; open are: {open_}"
         )
@@ -36,7 +36,7 @@ def build(asked: Asked, topics: Mapping[str, Topic], named: Sequence[str]) -> Pl
         preconditions={"cluster_id": asked.world.cluster_id(), "topics": facts},
         impact={"records": {}, "total": 0, "transactions": {t.name: t.state for t in wanted}},
         risks=tuple(_risk(t) for t in wanted),
-        refusals=tuple(common.topic_refusals(set(facts), topics)),
+        blockers=tuple(common.topic_blockers(set(facts), topics)),
         options=dict(asked.options),
         resources=(f"group:{asked.pipeline.group}", *(f"topic:{name}" for name in sorted(facts))),
     )

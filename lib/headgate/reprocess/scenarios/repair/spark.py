@@ -35,19 +35,19 @@ def build(asked: Asked) -> Plan:
     """Return the plan: repair a copy, rehearse on it, put it in place; or why there is none."""
     pipeline, world = asked.pipeline, asked.world
     if not pipeline.checkpoint:
-        return asked.refuse("headgate.toml names no `checkpoint` of it")
+        return asked.block("headgate.toml names no `checkpoint` of it")
     if world.status(pipeline.name) is Status.RUNS:
-        return asked.refuse(
+        return asked.block(
             f"{pipeline.name} runs: a batch that is under way looks like a broken one. Where it"
             " fails again and again, stop it first"
         )
     found = world.checkpoint_files(pipeline.checkpoint, _sink(asked.version))
     if found is None:
-        return asked.refuse(f"there is no checkpoint at {pipeline.checkpoint}")
+        return asked.block(f"there is no checkpoint at {pipeline.checkpoint}")
     looked = check_up(found, known_of(asked.version, dict(asked.options)))
     looked, unseen = _with_state(asked, found, looked)
     if looked.left or not looked.edits:
-        return asked.refuse(*_reasons(asked, found, looked))
+        return asked.block(*_reasons(asked, found, looked))
     return Plan(
         scenario=asked.scenario,
         pipeline=pipeline.name,
@@ -62,7 +62,7 @@ def build(asked: Asked) -> Plan:
             "snapshot": asdict(world.snapshot_size(found.location)),
         },
         risks=(*_risks(pipeline, looked), *unseen),
-        refusals=tuple(_refusals(pipeline, world, found)),
+        blockers=tuple(_blockers(pipeline, world, found)),
         resources=(f"checkpoint:{found.location}",),
     )
 
@@ -188,17 +188,17 @@ def _has_steps(asked: Asked, scenario: str) -> bool:
     return bool(plan.steps)
 
 
-def _refusals(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[str]:
-    refusals = common.must_be_stopped(pipeline, world)
+def _blockers(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[str]:
+    blockers = common.must_be_stopped(pipeline, world)
     readable = _readable(world, found.location)
     if readable is None and pipeline.commands.status is None:
-        refusals.append(
+        blockers.append(
             f"{pipeline.name} has no status command, and without `metadata` its logs don't tell"
             " either whether it is stopped: register one"
         )
     if readable is not None and readable.fixed:
-        refusals.append(f"{found.location} can't be replaced: {readable.fixed}")
-    return refusals
+        blockers.append(f"{found.location} can't be replaced: {readable.fixed}")
+    return blockers
 
 
 def _risks(pipeline: Pipeline, looked: Checkup) -> list[str]:

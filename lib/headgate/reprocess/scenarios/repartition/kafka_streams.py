@@ -13,7 +13,7 @@ from headgate.reprocess.scenario import Asked
 from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
 from headgate.reprocess.scenarios.repartition.kafka_streams_checks import (
     Growth,
-    refusals,
+    blockers,
     risks,
     unknown,
 )
@@ -52,7 +52,7 @@ def build(asked: Asked) -> Plan:
     """
     facts = asked.version.streams if asked.version else None
     if (why := unknown(asked)) or facts is None:
-        return asked.refuse(why or "")
+        return asked.block(why or "")
     seen = look(asked, _wish(asked))
     growth = _growth(seen, facts)
     if not growth.reach.sized:
@@ -60,7 +60,7 @@ def build(asked: Asked) -> Plan:
         seen = replace(seen, wish=stays, intermediate=())
     seen = replace(seen, known=_grown(seen.known, growth))
     seen = replace(seen, found=with_targets(seen))
-    plan = build_plan_of(seen, refusals=refusals(seen, growth), risks=risks(seen, growth))
+    plan = build_plan_of(seen, blockers=blockers(seen, growth), risks=risks(seen, growth))
     topics = (*plan.resources, *(f"topic:{name}" for name in sorted(growth.raised)))
     plan = replace(
         plan,

@@ -89,9 +89,9 @@ def unknown(asked: Asked) -> str | None:
     return None
 
 
-def refusals(seen: Seen, growth: Growth) -> tuple[str, ...]:
+def blockers(seen: Seen, growth: Growth) -> tuple[str, ...]:
     """Return why the plan may not be applied, each reason once; the broker is asked last."""
-    found = [*reset_streams_checks.refusals(seen), *_of_topics(seen, growth)]
+    found = [*reset_streams_checks.blockers(seen), *_of_topics(seen, growth)]
     found += [*_of_keys(seen, growth), *_of_answers(seen, growth)]
     if growth.reach.sized:
         found += _of_internals(seen, growth)

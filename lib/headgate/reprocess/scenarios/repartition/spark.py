@@ -85,17 +85,17 @@ def build(asked: Asked) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         risks=tuple(_risks(asked.version)),
-        refusals=(
+        blockers=(
             *common.must_be_stopped(pipeline, asked.world),
             *common.shared_checkpoint(pipeline, asked.world),
-            *_refusals(checkpoint, position, asked.version, wanted, stopped=stopped),
+            *_blockers(checkpoint, position, asked.version, wanted, stopped=stopped),
         ),
         options=dict(asked.options),
         resources=(f"checkpoint:{checkpoint.location}",),
     )
 
 
-def _refusals(
+def _blockers(
     found: Checkpoint,
     position: QueryPosition,
     version: Version | None,
@@ -103,41 +103,41 @@ def _refusals(
     *,
     stopped: bool,
 ) -> list[str]:
-    refusals = []
+    blockers = []
     if not position.operators:
-        refusals.append(
+        blockers.append(
             "the query has no state: a stateless one takes spark.sql.shuffle.partitions anew at"
             " each start"
         )
     elif "RocksDB" not in _provider(position):
-        refusals.append(
+        blockers.append(
             f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
             " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER):"
             " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
         )
     if _LIMIT in position.operators:
-        refusals.append(
+        blockers.append(
             "the query has a limit(), whose state Spark does not spread"
             " (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR):"
             " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
-        refusals.append(f"the state lies in {wanted} partitions already")
+        blockers.append(f"the state lies in {wanted} partitions already")
     if version and (known := _number(version.engine_version)) and known < _FIRST:
-        refusals.append(
+        blockers.append(
             f"the query runs on Spark {version.engine_version}: what Spark 4.2 has written it may"
             " not read, and earlier ones can't spread state anew"
         )
     if position.batch is None:
-        refusals.append("no batch was committed yet: there is no state to spread")
+        blockers.append("no batch was committed yet: there is no state to spread")
     if position.begun is not None and stopped:
-        refusals.append(
+        blockers.append(
             f"batch {position.begun} was begun and not committed: let the query finish it, or take"
             " it back with repair"
         )
     if found.fixed:
-        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
-    return refusals
+        blockers.append(f"{found.location} can't be replaced: {found.fixed}")
+    return blockers
 
 
 def _provider(position: QueryPosition) -> str:

@@ -19,7 +19,7 @@ class Inputs:
 
     again: dict[str, int]
     facts: dict[str, Any]
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
 
 
@@ -29,10 +29,10 @@ def read_inputs(
     """Return what is read again from Kafka; what no batch up to `batch` has read is new anyway."""
     read = batch.offsets if world.has_cluster() else {}
     topics = world.topics(read) if read else {}
-    refusals: list[str] = []
+    blockers: list[str] = []
     if read:
-        refusals += common.topic_refusals(set(read), topics)
-        refusals += _not_held(batch, topics)
+        blockers += common.topic_blockers(set(read), topics)
+        blockers += _not_held(batch, topics)
     risks = list(_kept(topics))
     if batch.offsets and not world.has_cluster():
         names = ", ".join(sorted(batch.offsets))
@@ -48,7 +48,7 @@ def read_inputs(
     return Inputs(
         again=_again(batch.offsets, checkpoint.offsets),
         facts={**facts, "topics": common.topic_facts(topics)},
-        refusals=tuple(refusals),
+        blockers=tuple(blockers),
         risks=tuple(risks),
     )
 

@@ -52,11 +52,11 @@ def build(asked: Asked) -> Plan:
     if checkpoint is None:
         where = f"there is no checkpoint at {pipeline.checkpoint}"
         missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.refuse(missing)
+        return asked.block(missing)
     batches = world.batches(checkpoint.location)
     batch = _chosen(asked, batches)
     if isinstance(batch, str):
-        return asked.refuse(batch)
+        return asked.block(batch)
     options = {k: v for k, v in asked.options.items() if k != "at"} | {"batch": batch.number}
     asked = replace(asked, options=options)
     found = _Found(
@@ -103,7 +103,7 @@ def _plan(asked: Asked, found: _Found) -> Plan:
             *_risks(asked, found),
             *(elsewhere.risks(pipeline, at, place) if place else ()),
         ),
-        refusals=tuple(_refusals(asked, found)),
+        blockers=tuple(_blockers(asked, found)),
         options=dict(asked.options),
         resources=(
             *(f"checkpoint:{p}" for p in (at.location, place) if p),
@@ -204,23 +204,23 @@ def _ends(batch: LoggedBatch) -> dict[str, dict[str, int]]:
     return {t: {str(p): o for p, o in sorted(ps.items())} for t, ps in batch.offsets.items()}
 
 
-def _refusals(asked: Asked, found: _Found) -> list[str]:
+def _blockers(asked: Asked, found: _Found) -> list[str]:
     at, batch = found.checkpoint, found.batch
-    refusals = [*common.must_be_stopped(asked.pipeline, asked.world)]
-    refusals += common.shared_checkpoint(asked.pipeline, asked.world)
+    blockers = [*common.must_be_stopped(asked.pipeline, asked.world)]
+    blockers += common.shared_checkpoint(asked.pipeline, asked.world)
     if batch.number == at.last_offset_batch:
-        refusals.append(f"batch {batch.number} is the last one: there is nothing to go back from")
+        blockers.append(f"batch {batch.number} is the last one: there is nothing to go back from")
     if at.remote:
-        refusals += elsewhere.refusals(asked.pipeline)
+        blockers += elsewhere.blockers(asked.pipeline)
     elif at.fixed:
-        refusals.append(f"{at.location} can't be replaced: {at.fixed}")
-    refusals += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
+        blockers.append(f"{at.location} can't be replaced: {at.fixed}")
+    blockers += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
-        refusals.append(
+        blockers.append(
             f"{len(lost)} of {found.rewind.input_files} files that later batches have read are"
             f" gone, such as {lost[0]}: their records would be missing"
         )
-    return [*refusals, *found.inputs.refusals, *found.sink.refusals]
+    return [*blockers, *found.inputs.blockers, *found.sink.blockers]
 
 
 def _risks(asked: Asked, found: _Found) -> list[str]:

@@ -54,7 +54,7 @@ def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
     return {n: {"id": t.id, "partitions": len(t.partitions)} for n, t in sorted(topics.items())}
 
 
-def topic_refusals(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
+def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
     """Refuse topics that are not there, and those whose id or log could not be read."""
     missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
     nameless = [

@@ -72,7 +72,7 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
             *cut_risks(wish.target, found.to, positions),
             *common.group_risks(group),
         ),
-        refusals=tuple(_refusals(asked, group, wanted, topics, found)),
+        blockers=tuple(_blockers(asked, group, wanted, topics, found)),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
     )
@@ -186,14 +186,14 @@ def _all_reached(
     return reached
 
 
-def _refusals(
+def _blockers(
     asked: Asked, group: Group, wanted: set[str], topics: Mapping[str, Topic], found: Found
 ) -> list[str]:
-    refusals = common.topic_refusals(wanted, topics)
+    blockers = common.topic_blockers(wanted, topics)
     if group.type not in _TYPES and group.state != "dead":
-        return [*refusals, f"group {group.id} is of type {group.type}, not a consumer group"]
+        return [*blockers, f"group {group.id} is of type {group.type}, not a consumer group"]
     if not group.is_inactive and (asked.pipeline.commands.stop is None or group.state == "dead"):
-        refusals.append(active_reason(asked.world, group.id))
+        blockers.append(active_reason(asked.world, group.id))
     if not wanted:
-        refusals.append(f"group {group.id} has no committed offset and no topics are registered")
-    return refusals + [r for r in found.refusals if r not in refusals]
+        blockers.append(f"group {group.id} has no committed offset and no topics are registered")
+    return blockers + [r for r in found.blockers if r not in blockers]

@@ -162,8 +162,8 @@ def with_targets(seen: Seen) -> dict[str, Found]:
     }
 
 
-def build_plan_of(seen: Seen, *, refusals: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
-    """Return the plan of what was seen; its refusals and risks were found elsewhere."""
+def build_plan_of(seen: Seen, *, blockers: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
+    """Return the plan of what was seen; its blockers and risks were found elsewhere."""
     asked, pipeline, world = seen.asked, seen.asked.pipeline, seen.asked.world
     shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
     return Plan(
@@ -179,7 +179,7 @@ def build_plan_of(seen: Seen, *, refusals: tuple[str, ...], risks: tuple[str, ..
         },
         impact=_impact(seen),
         risks=risks,
-        refusals=refusals,
+        blockers=blockers,
         options=dict(asked.options),
         resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
     )

@@ -22,11 +22,11 @@ _REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
 
-def refusals(seen: Seen) -> tuple[str, ...]:
+def blockers(seen: Seen) -> tuple[str, ...]:
     """Return why the plan may not be applied, each reason once."""
     found = [*_of_group(seen), *_of_topics(seen), *_of_named(seen), *_of_internals(seen)]
     if not found:
-        found = [reason for one in seen.found.values() for reason in one.refusals]
+        found = [reason for one in seen.found.values() for reason in one.blockers]
         found += _of_list(seen)
     return tuple(dict.fromkeys(found))
 
@@ -56,7 +56,7 @@ def _of_group(seen: Seen) -> Iterator[str]:
 
 
 def _of_topics(seen: Seen) -> Iterator[str]:
-    yield from common.topic_refusals({*seen.inputs, *seen.intermediate}, seen.known)
+    yield from common.topic_blockers({*seen.inputs, *seen.intermediate}, seen.known)
     for topic in sorted({*seen.inputs} & {*seen.intermediate}):
         yield f"{topic} is named both as an input and as an intermediate topic"
     for topic in seen.inputs:

@@ -42,7 +42,7 @@ def known_outputs(asked: Asked, query_id: str | None) -> tuple[Output, ...]:
     return (*stored, *world.outputs(name), *seen)
 
 
-def output_refusals(asked: Asked, found: Checkpoint) -> list[str]:
+def output_blockers(asked: Asked, found: Checkpoint) -> list[str]:
     """Return what contradicts the new folder; a sink that drops no numbers needs none."""
     path = asked.options.get("output-path")
     if path is None:

@@ -96,7 +96,7 @@ def with_outputs(asked: Asked, plan: Plan) -> Plan:
         return replace(plan, risks=(*plan.risks, *readers))
     shapes = topic_shapes(asked.world.shapes(found.topics))
     steps = _emptying(asked, plan, found, shapes) if how is How.EMPTY else _new(asked, shapes)
-    refusals = tuple(_refusals(asked, plan, found, how))
+    blockers = tuple(_blockers(asked, plan, found, how))
     facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
     return replace(
         plan,
@@ -104,7 +104,7 @@ def with_outputs(asked: Asked, plan: Plan) -> Plan:
         preconditions={**plan.preconditions, **facts},
         impact={**plan.impact, "outputs": {n: t.records for n, t in found.topics.items()}},
         risks=(*plan.risks, *readers, *_loss_risks(asked, found, how)),
-        refusals=(*plan.refusals, *refusals),
+        blockers=(*plan.blockers, *blockers),
         resources=(*plan.resources, *(f"topic:{name}" for name in sorted(found.topics))),
     )
 
@@ -231,7 +231,7 @@ def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> Ma
     )
 
 
-def _refusals(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
+def _blockers(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
     if not (found.topics or found.missing or found.folder):
         yield (
             f"what {asked.pipeline.name} writes is not known: name its topics with"

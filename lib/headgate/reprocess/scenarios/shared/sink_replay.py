@@ -24,7 +24,7 @@ class SinkPlan:
 
     steps: tuple[Step, ...] = ()
     risks: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     new_query_id: bool = False
 
@@ -38,14 +38,14 @@ def plan_sink(asked: Asked, batch: int, last: int, since: int | None) -> SinkPla
     sink, where = sink_of(asked), sink_place(asked)
     again = f"batches {batch + 1} to {last}" if last > batch + 1 else f"batch {last}"
     if reasons := contradictions(asked):
-        return SinkPlan(refusals=reasons)
+        return SinkPlan(blockers=reasons)
     if sink.is_files:
         return _files(asked, batch, where, new_id=new_id)
     match sink.batch_ids:
         case BatchIds.UNKNOWN:
-            return SinkPlan(refusals=(unknown_sink(asked, sink),))
+            return SinkPlan(blockers=(unknown_sink(asked, sink),))
         case BatchIds.DROPS:
-            return SinkPlan(refusals=(_dropped(sink, where, again),))
+            return SinkPlan(blockers=(_dropped(sink, where, again),))
         case BatchIds.DROPS_OF_QUERY:
             return _of_query(sink, where, again, new_id=new_id)
         case BatchIds.BY_FUNCTION:
@@ -90,7 +90,7 @@ def sink_place(asked: Asked) -> str | None:
 
 
 def unknown_sink(asked: Asked, sink: SinkFormat) -> str:
-    """Return the refusal of a query whose sink may drop batches that come again."""
+    """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
             f"whether the sink {sink.format} of {asked.pipeline.name} drops batch numbers that it"
@@ -105,26 +105,26 @@ def unknown_sink(asked: Asked, sink: SinkFormat) -> str:
 
 
 def without_log(where: str) -> str:
-    """Return the refusal of a folder that a file sink keeps no log in."""
+    """Return the blocker of a folder that a file sink keeps no log in."""
     return f"{where} has no _spark_metadata: it is not where a file sink writes to"
 
 
 def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> SinkPlan:
     if where is None:
-        return SinkPlan(refusals=(NO_FOLDER,))
+        return SinkPlan(blockers=(NO_FOLDER,))
     try:
         found = asked.world.sink_log(where, batch)
     except RefusedError:
         return SinkPlan(
-            refusals=(
+            blockers=(
                 f"the file sink writes to {where} on a remote file system, where its log can't be"
                 " cut in one step: it would drop the output of the batches that come again",
             )
         )
     if found is None:
-        return SinkPlan(refusals=(without_log(where),))
+        return SinkPlan(blockers=(without_log(where),))
     if found.problem is not None:
-        return SinkPlan(refusals=(found.problem,))
+        return SinkPlan(blockers=(found.problem,))
     cut = CutSinkLog(
         pipeline=asked.pipeline.name,
         target=found.target,
@@ -144,7 +144,7 @@ def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> Sink
 
 
 def _dropped(sink: SinkFormat, where: str | None, again: str) -> str:
-    """Return the refusal of a table that drops numbers whichever query writes them."""
+    """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
         f"the {sink.title}{f' {where}' if where else ''} remembers its last batch number, whatever"
         f" the query's id, and drops {again} without an error: restore the table to its state"
@@ -156,7 +156,7 @@ def _of_query(sink: SinkFormat, where: str | None, again: str, *, new_id: bool) 
     table = f"the {sink.title}{f' {where}' if where else ''}"
     if not new_id:
         return SinkPlan(
-            refusals=(
+            blockers=(
                 f"{table} remembers the query's id with its last batch, and drops {again} without"
                 " an error. Restore the table to its version before them, or say --new-query-id:"
                 f" then it gets the rows of {again} twice",

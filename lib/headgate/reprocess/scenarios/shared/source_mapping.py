@@ -36,7 +36,7 @@ def given_takes(
 def matched_takes(
     position: QueryPosition, version: Version | None
 ) -> tuple[tuple[Take, ...], list[str], list[str]]:
-    """Return which takes what by topics, with refusals and risks.
+    """Return which takes what by topics, with blockers and risks.
 
     Without a version that tells its sources, they are taken to be the same in the same order.
     """
@@ -52,14 +52,14 @@ def matched_takes(
     if named:
         new = {(s.name or name): s for name, s in new.items()}
     takes: list[Take] = []
-    refusals: list[str] = []
+    blockers: list[str] = []
     risks: list[str] = []
     for name, source in new.items():
         olds = _candidates(name, source, position)
         if len(olds) > 1 and any(o.name == name for o in olds):
             olds = [o for o in olds if o.name == name]
         if len(olds) > 1:
-            refusals.append(
+            blockers.append(
                 f"source {name} of the new version could take over {_names(olds)}: say which with"
                 " --source NEW=OLD"
             )
@@ -68,9 +68,9 @@ def matched_takes(
             takes.append(_narrowed(take, source, position))
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
-    begun = [n for n in new if n not in {t.name for t in takes}] if not refusals else []
+    begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
     risks += [f"source {n} is new: it begins at its own startingOffsets" for n in begun]
-    return _ordered(takes), refusals, risks
+    return _ordered(takes), blockers, risks
 
 
 def _ordered(takes: Iterable[Take]) -> tuple[Take, ...]:

@@ -48,7 +48,7 @@ class Wish:
     new_output: bool = False
     rehearse: bool = False
     before: tuple[Step, ...] = ()
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
 
 
@@ -59,9 +59,9 @@ def found_query(asked: Asked) -> tuple[Checkpoint, QueryPosition] | Plan:
     position = asked.world.query_position(location) if location and found else None
     if found is None or position is None:
         where = f"there is no checkpoint at {location}"
-        return asked.refuse(where if location else "headgate.toml names no `checkpoint` of it")
+        return asked.block(where if location else "headgate.toml names no `checkpoint` of it")
     if not position.sources:
-        return asked.refuse(f"{found.location} tells of no source: the query never began")
+        return asked.block(f"{found.location} tells of no source: the query never began")
     return found, position
 
 
@@ -100,7 +100,7 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
         },
         impact={**impact(begun.ways, topics), "open_state": list(lost.rows)},
         risks=tuple(dict.fromkeys(risks)),
-        refusals=tuple(dict.fromkeys(_refusals(asked, found, wish, begun, names, topics))),
+        blockers=tuple(dict.fromkeys(_blockers(asked, found, wish, begun, names, topics))),
         options=dict(asked.options),
         resources=tuple(f"checkpoint:{p}" for p in {found.location: 0, make.place: 0}),
     )
@@ -148,7 +148,7 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: CreateCheckpoint) 
     return (stop, *wish.before, make, *rehearsal, offer, ask, *look)
 
 
-def _refusals(
+def _blockers(
     asked: Asked,
     found: Checkpoint,
     wish: Wish,
@@ -156,31 +156,31 @@ def _refusals(
     names: list[str],
     topics: Mapping[str, Topic],
 ) -> list[str]:
-    refusals = [*common.must_be_stopped(asked.pipeline, asked.world), *wish.refusals]
-    refusals += begun.refusals
-    refusals += common.shared_checkpoint(asked.pipeline, asked.world)
-    refusals += common.topic_refusals(set(names), topics)
+    blockers = [*common.must_be_stopped(asked.pipeline, asked.world), *wish.blockers]
+    blockers += begun.blockers
+    blockers += common.shared_checkpoint(asked.pipeline, asked.world)
+    blockers += common.topic_blockers(set(names), topics)
     if found.remote:
-        refusals += elsewhere.refusals(asked.pipeline)
+        blockers += elsewhere.blockers(asked.pipeline)
     elif wish.to is None and found.fixed:
-        refusals.append(f"{found.location} can't be replaced: {found.fixed}")
+        blockers.append(f"{found.location} can't be replaced: {found.fixed}")
     if wish.rehearse and asked.pipeline.entry_point is None:
-        refusals.append("headgate.toml names no `entry_point` of it that could be rehearsed")
+        blockers.append("headgate.toml names no `entry_point` of it that could be rehearsed")
     if wish.to is not None and found.remote:
-        refusals.append(
+        blockers.append(
             "--to: of a checkpoint on a remote file system the new one always gets a place of its"
             " own beside the old one, which stays; leave --to out"
         )
     elif wish.to is not None:
-        refusals += _bad_place(wish.to, found.location, asked.world)
-    refusals += new_output.output_refusals(asked, found)
+        blockers += _bad_place(wish.to, found.location, asked.world)
+    blockers += new_output.output_blockers(asked, found)
     if not wish.new_output:
-        refusals += common.skipped_batches(
+        blockers += common.skipped_batches(
             asked.version,
             "a new checkpoint begins at 0: what the new version reads would be silently dropped;"
             " let it write to another folder and say so with --new-output --output-path FOLDER",
         )
-    return refusals
+    return blockers
 
 
 def _bad_place(to: str, old: str, world: World) -> list[str]:

@@ -27,18 +27,18 @@ def build(asked: Asked) -> Plan:
     topics = world.topics([span.topic])
     at = commits_of(group).get((span.topic, span.partition))
     position = at.offset if at else None
-    refusals = [
-        *common.topic_refusals({span.topic}, topics),
+    blockers = [
+        *common.topic_blockers({span.topic}, topics),
         *outside_log(span, topics.get(span.topic)),
     ]
     if group.type not in _TYPES or (group.state == "dead" and not group.offsets):
-        refusals.append(f"there is no group {group.id} of consumers")
+        blockers.append(f"there is no group {group.id} of consumers")
     elif not group.is_inactive and pipeline.commands.stop is None:
-        refusals.append(active_reason(world, group.id))
-    if not refusals and (reason := outside(position, span.begin, span.end)):
-        refusals.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
+        blockers.append(active_reason(world, group.id))
+    if not blockers and (reason := outside(position, span.begin, span.end)):
+        blockers.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
-        return asked.refuse(*refusals)
+        return asked.block(*blockers)
     over = SkipRecords(
         group=group.id,
         group_type=group.type.value,
@@ -72,7 +72,7 @@ def build(asked: Asked) -> Plan:
             "skipped": {span.topic: max(span.end - max(position or 0, span.begin), 0)},
         },
         risks=(*_risks(asked, span), *common.group_risks(group)),
-        refusals=tuple(refusals),
+        blockers=tuple(blockers),
         options=dict(asked.options),
         resources=(f"group:{group.id}",),
     )

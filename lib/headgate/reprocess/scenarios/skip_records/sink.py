@@ -23,7 +23,7 @@ class SkipSink:
 
     target: str | None = None
     risks: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
 
 
@@ -31,12 +31,12 @@ def look_at_sink(asked: Asked, done: int, part: int | None) -> SkipSink:
     """Return it for a query whose last batch is `done`, and that does `part` up to the record."""
     where, sink = sink_place(asked), sink_of(asked)
     if reasons := contradictions(asked):
-        return SkipSink(refusals=reasons)
+        return SkipSink(blockers=reasons)
     if sink.is_files:
         return _files(asked, done, where)
     match sink.batch_ids:
         case BatchIds.UNKNOWN:
-            return SkipSink(refusals=(unknown_sink(asked, sink),))
+            return SkipSink(blockers=(unknown_sink(asked, sink),))
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
@@ -52,21 +52,21 @@ def look_at_sink(asked: Asked, done: int, part: int | None) -> SkipSink:
 
 def _files(asked: Asked, done: int, where: str | None) -> SkipSink:
     if where is None:
-        return SkipSink(refusals=(NO_FOLDER,))
+        return SkipSink(blockers=(NO_FOLDER,))
     try:
         found = asked.world.sink_log(where, done)
     except RefusedError:
         return SkipSink(
-            refusals=(
+            blockers=(
                 f"the file sink writes to {where} on a remote file system, where its log can't be"
                 " cut in one step: after an undo it would drop the output of batches that it has",
             )
         )
     if found is None:
-        return SkipSink(refusals=(without_log(where),))
+        return SkipSink(blockers=(without_log(where),))
     if found.later:
         return SkipSink(
-            refusals=(
+            blockers=(
                 f"{where} has batch {found.later[0]} already, which the checkpoint has not: its"
                 " record is not what fails the query, and `headgate plan repair` gets over it",
             )

@@ -59,24 +59,24 @@ def build(asked: Asked) -> Plan:
     pipeline, world = asked.pipeline, asked.world
     span = read_span(asked.options["records"])
     if not pipeline.checkpoint:
-        return asked.refuse("headgate.toml names no `checkpoint` of it")
+        return asked.block("headgate.toml names no `checkpoint` of it")
     at = world.checkpoint(pipeline.checkpoint)
     files = world.checkpoint_files(pipeline.checkpoint)
     if at is None or files is None:
-        return asked.refuse(f"there is no checkpoint at {pipeline.checkpoint}")
+        return asked.block(f"there is no checkpoint at {pipeline.checkpoint}")
     if not world.has_cluster():
-        return asked.refuse("no Kafka cluster is configured: the records could not be backed up")
+        return asked.block("no Kafka cluster is configured: the records could not be backed up")
     topics = world.topics([span.topic])
     missing = [
-        *common.topic_refusals({span.topic}, topics),
+        *common.topic_blockers({span.topic}, topics),
         *outside_log(span, topics.get(span.topic)),
     ]
     if missing:
-        return asked.refuse(*missing)
+        return asked.block(*missing)
     try:
         cut = _cut(span, files)
     except RefusedError as error:
-        return asked.refuse(str(error))
+        return asked.block(str(error))
     sink = look_at_sink(asked, cut.done, cut.part)
     return Plan(
         scenario=asked.scenario,
@@ -99,7 +99,7 @@ def build(asked: Asked) -> Plan:
             "snapshot": asdict(world.snapshot_size(at.location)),
         },
         risks=(*_risks(asked, cut), *sink.risks),
-        refusals=(*_refusals(asked, at, cut), *sink.refusals),
+        blockers=(*_blockers(asked, at, cut), *sink.blockers),
         options=dict(asked.options),
         resources=(f"checkpoint:{at.location}", *sink.resources),
     )
@@ -216,25 +216,25 @@ def _finish(what: dict[str, Any], batch: int, stop: StopPipeline) -> tuple[Finis
     return (step,)
 
 
-def _refusals(asked: Asked, at: Checkpoint, cut: _Cut) -> list[str]:
+def _blockers(asked: Asked, at: Checkpoint, cut: _Cut) -> list[str]:
     pipeline, world = asked.pipeline, asked.world
-    refusals = common.must_be_stopped(pipeline, world)
+    blockers = common.must_be_stopped(pipeline, world)
     if at.fixed:
-        refusals.append(f"{at.location} can't be replaced: {at.fixed}")
+        blockers.append(f"{at.location} can't be replaced: {at.fixed}")
     missing = world.rewind(at.location, cut.done).missing
-    refusals += [f"batch {cut.done} can't be gone back to: {m}" for m in missing]
+    blockers += [f"batch {cut.done} can't be gone back to: {m}" for m in missing]
     if cut.part is None:
-        return refusals
+        return blockers
     commands = pipeline.commands
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
-        refusals.append(
+        blockers.append(
             f"batch {cut.part} has {cut.span.begin - cut.at} record(s) in front of the range, which"
             f" {pipeline.name} must do first, and it has no {' and no '.join(absent)} command"
         )
     if commands.status is not None and world.status(pipeline.name) is Status.PAUSED:
-        refusals.append(f"{pipeline.name} is paused: resume or stop it first")
-    return refusals
+        blockers.append(f"{pipeline.name} is paused: resume or stop it first")
+    return blockers
 
 
 def _risks(asked: Asked, cut: _Cut) -> list[str]:

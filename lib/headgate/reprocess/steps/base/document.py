@@ -60,7 +60,7 @@ class StepBase:
         """Nothing must hold."""
         return {}
 
-    def refusals(self, world: World) -> tuple[str, ...]:
+    def blockers(self, world: World) -> tuple[str, ...]:
         """Nothing is in the way."""
         return ()
 

@@ -68,7 +68,7 @@ class Step(Protocol):
     def facts(self, world: World) -> dict[str, Any]:
         """Return what must still hold when an undo that has this step begins."""
 
-    def refusals(self, world: World) -> tuple[str, ...]:
+    def blockers(self, world: World) -> tuple[str, ...]:
         """Return why an undo that has this step can't begin now."""
 
     def risks(self, world: World) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.step import Step, Was, check_entry_point, che
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
 from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
-from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_refusals
+from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_blockers
 from headgate.reprocess.steps.offsets.target import Target
 
 DRAFT = "new"
@@ -64,8 +64,8 @@ class CreateCheckpoint(StepBase):
         if position is None:
             raise RefusedError(f"there is no checkpoint at {self.checkpoint}")
         found = begin(self.takes, position, self.target, effects, self.only)
-        if found.refusals:
-            raise RefusedError(first_refusals(found))
+        if found.blockers:
+            raise RefusedError(first_blockers(found))
         return {
             "draft": beside(self.place, DRAFT, effects.run),
             "query_id": str(uuid.uuid4()),

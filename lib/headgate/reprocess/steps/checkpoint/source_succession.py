@@ -57,11 +57,11 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Where all sources begin; `refusals` and `risks` are sentences, the rest as in `Found`."""
+    """Where all sources begin; `blockers` and `risks` are sentences, the rest as in `Found`."""
 
     beginnings: list[Beginning] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    blockers: list[str] = field(default_factory=list)
     risks: list[str] = field(default_factory=list)
     cut: list[TopicPart] = field(default_factory=list)
     within: list[TopicPart] = field(default_factory=list)
@@ -85,7 +85,7 @@ def begin(
         known = [old for old in olds if old is not None]
         if len(known) < len(olds) or not known:
             names = ", ".join(s.name for s in position.sources) or "none"
-            found.refusals.append(f"the checkpoint has no source {' or '.join(take.of)}: {names}")
+            found.blockers.append(f"the checkpoint has no source {' or '.join(take.of)}: {names}")
             continue
         match known[0].kind:
             case SourceKind.KAFKA if all(o.kind is SourceKind.KAFKA for o in known):
@@ -93,10 +93,10 @@ def begin(
             case SourceKind.FILES if len(known) == 1:
                 _files(found, take, known[0], target)
             case _:
-                found.refusals.append(_unfit(known))
+                found.blockers.append(_unfit(known))
     over_all = Found(cut=found.cut, within=found.within)
     say_cut(over_all, target)
-    found.refusals.extend(over_all.refusals)
+    found.blockers.extend(over_all.blockers)
     found.risks.extend(over_all.risks)
     return found
 
@@ -127,7 +127,7 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
                 " if they still are there: a file's time says nothing of its rows' times"
             )
         case Place.END:
-            found.refusals.append(
+            found.blockers.append(
                 f"source {old.name} reads files: it can't leave out those that wait"
             )
         case _:
@@ -159,7 +159,7 @@ class _Kafka:
     def _add(self, offsets: Mapping[TopicPart, int]) -> None:
         for part, offset in offsets.items():
             if self.at.setdefault(part, offset) != offset:
-                self.found.refusals.append(
+                self.found.blockers.append(
                     f"two sources are at different places in {part[0]}[{part[1]}]"
                     f" ({self.at[part]} and {offset}): they can't become one"
                 )
@@ -170,7 +170,7 @@ class _Kafka:
         if world.has_cluster():
             begins |= self._found(world)
         elif self.target.place is not Place.CURRENT:
-            self.found.refusals.append("no Kafka cluster is configured: the point can't be found")
+            self.found.blockers.append("no Kafka cluster is configured: the point can't be found")
         offsets: dict[str, dict[int, int]] = {}
         for (topic, number), to in sorted(begins.items()):
             offsets.setdefault(topic, {})[number] = to
@@ -195,7 +195,7 @@ class _Kafka:
             found = find(target, world, topics, parts, self.at, are_all=False)
             self.found.cut.extend(found.cut)
             self.found.within.extend(found.within)
-            self.found.refusals.extend(found.refusals)
+            self.found.blockers.extend(found.blockers)
             self.found.risks.extend(found.risks)
             to |= found.to
         return to
@@ -244,6 +244,6 @@ def impact(ways: Iterable[Way], topics: Mapping[str, Topic]) -> dict[str, Any]:
     }
 
 
-def first_refusals(found: Begun) -> str:
-    """Return the refusals as one sentence."""
-    return "; ".join(dict.fromkeys(found.refusals[:_SHOWN]))
+def first_blockers(found: Begun) -> str:
+    """Return the blockers as one sentence."""
+    return "; ".join(dict.fromkeys(found.blockers[:_SHOWN]))

@@ -100,7 +100,7 @@ class SwitchToOldCheckpoint(StepBase):
         """The old place must be what it was when the run left it."""
         return {"place": {"location": self.checkpoint, "listing": self.hash}}
 
-    def refusals(self, world: World) -> tuple[str, ...]:
+    def blockers(self, world: World) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(world, self.pipeline) not in (self.place, self.checkpoint):
             return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)

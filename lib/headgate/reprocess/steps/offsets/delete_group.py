@@ -93,7 +93,7 @@ class RestoreGroup(StepBase):
         """The cluster must be the same one."""
         return {"cluster_id": world.cluster_id()}
 
-    def refusals(self, world: World) -> tuple[str, ...]:
+    def blockers(self, world: World) -> tuple[str, ...]:
         """Refuse where somebody uses the name by now."""
         return () if _is_free(world, self.group) else (active_reason(world, self.group),)
 

@@ -139,8 +139,8 @@ class ResetOffsets(StepBase):
         before = commits_of(group)
         at = {part: commit.offset for part, commit in before.items()}
         found = find(self.target, effects, topics, self.parts, at)
-        if found.refusals:
-            raise RefusedError("; ".join(found.refusals[:_SHOWN]))
+        if found.blockers:
+            raise RefusedError("; ".join(found.blockers[:_SHOWN]))
         for risk in found.risks[:_SHOWN]:
             effects.note(risk)
         return {

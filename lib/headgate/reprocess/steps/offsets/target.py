@@ -83,11 +83,11 @@ class Found:
     """Where each partition goes; one that is left as it is, is not in `to`.
 
     Of a time, `cut` begin with the first record that retention has left of them, which may be
-    later; `within` have records of before it, too. `refusals` and `risks` are sentences.
+    later; `within` have records of before it, too. `blockers` and `risks` are sentences.
     """
 
     to: dict[TopicPart, int] = field(default_factory=dict)
-    refusals: list[str] = field(default_factory=list)
+    blockers: list[str] = field(default_factory=list)
     risks: list[str] = field(default_factory=list)
     cut: list[TopicPart] = field(default_factory=list)
     within: list[TopicPart] = field(default_factory=list)
@@ -118,10 +118,10 @@ def find(
         log = logs.get(part)
         if log is None:
             if part[0] in topics:
-                found.refusals.append(f"topic {part[0]} has no partition {part[1]}")
+                found.blockers.append(f"topic {part[0]} has no partition {part[1]}")
             continue
         if log.begin is None or log.end is None:
-            found.refusals.append(f"where the log of {_name(part)} begins and ends is not known")
+            found.blockers.append(f"where the log of {_name(part)} begins and ends is not known")
             continue
         finder = _Finder(found, part, log.begin, log.end, committed.get(part))
         if target.place is Place.LISTED:
@@ -131,7 +131,7 @@ def find(
     if are_all:
         say_cut(found, target)
     unknown = sorted(listed.keys() - set(wanted))
-    found.refusals.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
+    found.blockers.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
     return found
 
 
@@ -150,7 +150,7 @@ def say_cut(found: Found, target: Target) -> None:
     if target.past_retention or not found.within:
         found.risks.append(said)
     else:
-        found.refusals.append(
+        found.blockers.append(
             f"{said}; take a later time, or accept what is left with --past-retention"
         )
 
@@ -194,7 +194,7 @@ class _Finder:
             self._to(offset)
             return
         where = "before the first" if offset < self.begin else "beyond the end"
-        self.found.refusals.append(
+        self.found.blockers.append(
             f"offset {offset} of {_name(self.part)} is {where}: its log holds"
             f" {self.begin} to {self.end}"
         )
@@ -209,7 +209,7 @@ class _Finder:
         elif target.silent is Silent.END:
             self._to(self.end)
         elif target.silent is Silent.ASK:
-            self.found.refusals.append(
+            self.found.blockers.append(
                 f"{_name(self.part)} has no record at or after"
                 f" {iso(from_milliseconds(target.at or 0))}: say with --no-record whether it goes"
                 " to its end or stays where it is"
@@ -231,7 +231,7 @@ class _Finder:
 
     def _shift(self, by: int) -> None:
         if self.committed is None:
-            self.found.refusals.append(
+            self.found.blockers.append(
                 f"{_name(self.part)} has no committed offset that could be shifted"
             )
             return

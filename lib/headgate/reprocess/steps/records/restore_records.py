@@ -40,7 +40,7 @@ class RestoreRecords(StepBase):
         """The cluster must be the same one, and the backup topics there."""
         return {"cluster_id": world.cluster_id()}
 
-    def refusals(self, world: World) -> tuple[str, ...]:
+    def blockers(self, world: World) -> tuple[str, ...]:
         """Refuse where a backup topic is gone."""
         needed = self._lost(world).values()
         gone = needed - world.shapes(needed).keys()
